@@ -32,8 +32,8 @@ export interface Stores {
   records: RecordStore;
   analytics: AnalyticsStore & VisitTable;
   /**
-   * Resolves with the engine of the embedded analytics store, and opens it if needed; null with a server. Must not be used once the stores
-   * close.
+   * Resolves with the engine of the embedded analytics store, and opens the store if needed; null if analytics is on a server. Must not be
+   * used once the stores close.
    */
   engine: (() => Promise<Engine>) | null;
   /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are on servers. */
@@ -46,11 +46,11 @@ export interface Stores {
    */
   clocks: ClockComparison | null;
   /**
-   * Returns the time of the last backup of the data folder in milliseconds since the epoch, or null before the first. Null if both stores
-   * are on servers.
+   * Returns the time of the last backup of the data folder in milliseconds since the epoch, or null before the first backup. The function
+   * itself is null if both stores are on servers.
    */
   lastBackup: (() => number | null) | null;
-  /** Records the port of this process in the data folder, if there is one. */
+  /** Records the port of this process in the data folder, if the stores have a data folder. */
   announcePort(port: number): void;
   /** Finishes running requests and releases the data folder. */
   close(): Promise<void>;
@@ -77,11 +77,14 @@ export interface OpenStoresOptions {
   clocks?: ClockComparison;
   /** Log of the background jobs of the stores. */
   log?: StoreLog;
-  /** Whether this process sums months and copies records for SQL in the background: a server does, a command that soon ends does not. */
+  /**
+   * Whether this process builds sums of months and copies records for SQL in the background. A server does this; a command that soon ends
+   * does not.
+   */
   maintainsAnalytics?: boolean;
   /**
-   * Opens an embedded analytics store at its first use, which then throws the errors of opening it: most commands use only the records
-   * store. With `new`, only if the folder has none yet, so that a damaged store is reported at once.
+   * Opens an embedded analytics store at its first use, because most commands use only the records store. That use throws the errors of
+   * opening the store. With `new`, this applies only if the folder has no analytics store yet, so that a damaged store is reported at once.
    */
   analyticsOnDemand?: boolean | 'new';
   /** Called while an embedded store rebuilds its search terms. */
@@ -93,8 +96,8 @@ const STARTUP_BACKOFF = { firstMs: 1000, maxMs: 1000 };
 
 /**
  * Opens each store according to the settings. Throws `DataFolderError` if an embedded store cannot use the data folder or another process
- * holds it, `MissingPackageError` if the package of an embedded store is not installed, and the errors of the migrations. Throws
- * `StoreUnavailableError` if a server does not respond, after `startupRetry.timeoutMs` if that is given.
+ * holds the folder, `MissingPackageError` if the package of an embedded store is not installed, and the errors of the migrations. Throws
+ * `StoreUnavailableError` if a server does not respond, after `startupRetry.timeoutMs` if that option is given.
  */
 export async function openStores(
   config: StoresConfig,
@@ -122,11 +125,11 @@ export async function openStores(
     return closing;
   };
   try {
-    // Read before the database is opened, because its last write may be the only known time.
+    // Reads the note before the database is opened, because the last write of the database may be the only known time.
     if (lock) clocks?.remember((await import('./data-folder/time-note.js')).timeNoteOf(dataDir));
     const folderId = lock && (await import('./data-folder/folder-id.js'));
     folderId?.checkFolderId(dataDir, used);
-    // The first start fails on a full disk; a later start serves reads.
+    // The first start fails on a full disk. A later start serves reads.
     if (folderId && analyticsOnDemand === 'new' && folderId.readFolderId(dataDir) === undefined) {
       await withDataFolderErrors(dataDir, () => requireRoom(dataDir, 'records'));
     }
@@ -134,7 +137,7 @@ export async function openStores(
     let source: RecordSource | undefined;
     const records: RecordStore = elasticsearch
       ? await retryUntilAvailable(startupRetry, async () => {
-          // Loads 120 files, so only if it is used.
+          // Loaded only if used, because this import loads 120 files.
           const { openElasticsearchStore } = await import('./elasticsearch/store.js');
           const store = await openElasticsearchStore(elasticsearch, {
             clock,
@@ -186,7 +189,7 @@ export async function openStores(
     opened.push(analytics);
     if (clickhouse) clocks?.add('analytics', () => readServerTime(analytics));
     if (clocks) {
-      // Compared before the first request, which might otherwise treat a stored response as too old.
+      // Compares the clocks before the first request, which might otherwise treat a stored response as too old.
       await clocks.compare();
       opened.push(startComparing(clocks, log));
     }
@@ -243,7 +246,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Closes the stores one after another, even if one fails to close; then throws the first failure. */
+/** Closes the stores one after another. If a store fails to close, continues with the others and then throws the first failure. */
 async function closeAll(opened: readonly Closable[]): Promise<void> {
   const failures: unknown[] = [];
   for (const each of opened) await each.close().catch((error: unknown) => failures.push(error));
@@ -285,7 +288,7 @@ function retryUntilAvailable<T>(
 }
 
 async function lockFolder(dataDir: string): Promise<FolderLock> {
-  // The lock is a database, so a missing package is reported here first.
+  // The lock needs the package too, because it is a database. So a missing package is reported here first.
   await loadSqlite();
   const { lockDataFolder } = await import('./data-folder/lock.js');
   return lockDataFolder(dataDir);

@@ -47,7 +47,7 @@ export interface BackupOptions {
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
-/** How long a backup waits for a starting process that holds the folder, in milliseconds. */
+/** Milliseconds that a backup waits for a starting process that holds the folder. */
 const START_TIMEOUT_MS = 300_000;
 const START_INTERVAL_MS = 250;
 
@@ -57,7 +57,7 @@ const MARGIN_BYTES = 64 * 1024 * 1024;
 /**
  * Copies the stores of a data folder as of one moment. The backup has everything that was acknowledged before the call, and each batch
  * either completely or not at all. A process that holds the folder continues to serve, and pauses its writes for that moment. `target`
- * appears once everything is on disk. Throws `BackupError`, and unchanged errors of the file system.
+ * appears once all files are on disk. Throws `BackupError`, and passes on errors of the file system.
  */
 export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const { dataDir, target, used } = options;
@@ -184,7 +184,7 @@ async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial:
   }
 }
 
-/** Files of ClickHouse that do not change until they are released. */
+/** Files of ClickHouse that do not change until the backup releases them. */
 interface FrozenFiles {
   sources: Source[];
   release(): Promise<void>;
@@ -218,7 +218,7 @@ async function freezeFiles(
         throw error;
       }
     } catch (error) {
-      // A starting process listens once its stores are open, which migrations may delay. It may also end before.
+      // A starting process listens once its stores are open, which migrations may delay. The process may also end before it listens.
       if (!(error instanceof NotListeningError) || performance.now() > endsAt) throw error;
       await sleep(START_INTERVAL_MS);
     }
@@ -258,7 +258,7 @@ async function copySnapshot(
 
 /** Temporary entries of the running engine: caches, a lock, and parts frozen for a backup. */
 const TEMPORARY_ENTRIES = new Set(['tmp', 'status', FROZEN_PARTS_FOLDER]);
-/** A part of a table, or parts that were detached. */
+/** Path of a part of a table, or of the folder with detached parts. */
 const PART = /^store\/[^/]+\/[^/]+\/[^/]+$/;
 
 /** Files of ClickHouse: the parts frozen under a name, or all files if no process has them open. */
@@ -267,7 +267,7 @@ function* analyticsFiles(dataDir: string, frozenName: string | undefined): Gener
   if (!existsSync(folder)) return;
   const skip = ({ path, kind }: FolderEntry) =>
     TEMPORARY_ENTRIES.has(path) ||
-    // Hard-linked parts are read below. The original parts may be deleted at any time.
+    // The hard links to these parts are copied below, because the original parts may be deleted at any time.
     (frozenName !== undefined && kind === 'folder' && PART.test(path) && !path.endsWith('/detached')) ||
     (frozenName !== undefined && path.includes('/detached/'));
   const inFolder = (root: string) => (entry: FolderEntry) => ({

@@ -16,8 +16,8 @@ export interface FolderEntry {
 }
 
 /**
- * Everything below a folder, parents first; empty if it is missing or was just deleted. `skip` leaves an entry out, with everything below
- * it.
+ * Yields everything below a folder, parents first; nothing if the folder is missing or was just deleted. `skip` leaves out an entry with
+ * everything below it.
  */
 export function* walk(
   root: string,
@@ -46,7 +46,7 @@ function readFolder(path: string): Dirent[] {
 
 export interface FileDigest {
   bytes: number;
-  /** In hexadecimal. */
+  /** SHA-256 in hexadecimal. */
   sha256: string;
 }
 
@@ -64,8 +64,8 @@ export function irregularity(stats: Stats): string | null {
 }
 
 /**
- * Opens a file without following links, and without waiting: a named pipe would wait for its writer. Throws a `BackupError`, and errors of
- * the file system.
+ * Opens a file without following links, and without waiting for a writer, as a named pipe would. Throws a `BackupError`, and errors of the
+ * file system.
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -75,7 +75,10 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
   throw new BackupError(`${path} ${irregular}.`);
 }
 
-/** Reads a regular file. If `to` is given, writes it to a new file, which only its user can read and which is on disk at the end. */
+/**
+ * Reads a regular file. If `to` is given, writes the content to a new file, which only its user can read and which is on disk when the copy
+ * ends.
+ */
 export async function copyFile(
   from: string,
   to: string | undefined,
@@ -105,7 +108,7 @@ export async function copyFile(
   }
 }
 
-/** Creates the folders of a copy, which only the user can read, and syncs them at the end. */
+/** Creates the folders of a copy, which only the user can read, and syncs the folders at the end. */
 export class CopiedFolders {
   readonly #paths = new Set<string>();
 
@@ -130,7 +133,9 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Throws a `BackupError` if the disk of a folder has too little free space. `otherwise` says what else helps. */
+/**
+ * Throws a `BackupError` if the disk of a folder has too little free space. `otherwise` is the part of the message that names another way.
+ */
 export function requireSpace(folder: string, neededBytes: number, otherwise: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;

@@ -1,9 +1,9 @@
 /**
- * A command takes a backup, but only the process that has the stores open can pause its writes and freeze the parts of ClickHouse. That
- * process listens on a socket in the data folder, so that exactly those users can take a backup who may write to the folder.
- * The command sends `freeze <name>` and reads `frozen`: from now on, nothing is written. It opens its snapshot of SQLite and sends
- * `release`; `released` confirms that nothing was written in between. The frozen parts stay until the command ends its side of the
- * connection. The process ends the other side once the parts are removed, so nothing is left when the command has ended.
+ * Lets a command take a backup while another process has the stores open. Only that process can pause its writes and freeze the parts of
+ * ClickHouse. It listens on a socket in the data folder, so that only users who may write to the folder can take a backup. The command
+ * sends `freeze <name>` and reads `frozen`: from now on, nothing is written. The command opens its snapshot of SQLite and sends `release`;
+ * the response `released` confirms that nothing was written in between. The frozen parts stay until the command ends its side of the
+ * connection. The process ends the other side once the parts are removed, so no parts are left when the command has ended.
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
@@ -17,24 +17,24 @@ import { BackupError } from './errors.js';
 import { REMOVE_OPTIONS } from './files.js';
 import { removeAbandonedLinks } from './linked-files.js';
 
-/** How long writes wait for a silent command, in milliseconds. */
+/** Milliseconds that writes wait for a silent command. */
 const PAUSE_TIMEOUT_MS = 5000;
-/** How long a command waits for its turn, in milliseconds: running inserts end first. */
+/** Milliseconds that a command waits for its turn: running inserts end first. */
 const FREEZE_TIMEOUT_MS = 120_000;
-/** How long a command waits for the removal of its frozen parts, in milliseconds. */
+/** Milliseconds that a command waits for the removal of its frozen parts. */
 const RELEASE_TIMEOUT_MS = 30_000;
 /** Maximum length of a socket path on macOS; Linux allows 4 bytes more. Node.js truncates a longer path without an error. */
 const MAX_PATH_BYTES = 103;
-/** Maximum concurrent backups. Each pauses writes in turn; further backups are rejected. */
+/** Maximum concurrent backups. The backups pause writes one after another; further backups are rejected. */
 const MAX_BACKUPS = 4;
-/** Size of all lines of one command together. */
+/** Maximum bytes of all lines of one command together. */
 const MAX_REQUEST_BYTES = 1024;
 const FROZEN_NAME = /^\w{1,64}$/;
 
-/** The process that holds the folder does not listen, or not yet. */
+/** The process that holds the folder does not listen on the socket, or does not listen yet. */
 export class NotListeningError extends BackupError {}
 
-/** Runs `work` while no embedded store is written and the parts of ClickHouse are hard-linked under `name`. */
+/** Runs `work` while no process writes to an embedded store and the parts of ClickHouse are hard-linked under `name`. */
 export type Freeze = (name: string, work: () => Promise<void>) => Promise<void>;
 
 export interface FreezeListener {
@@ -66,7 +66,8 @@ export function listenForFreezes(
       try {
         await freeze(name, work);
       } finally {
-        // Removes the parts even if the command left before its turn. Parts that cannot be removed now are removed at the next start.
+        // Removes the parts even if the command left before its turn. Parts that cannot be removed now are removed when the process next
+        // starts.
         void ended
           .then(() => rm(join(frozenParts, name), REMOVE_OPTIONS))
           .catch(() => undefined)
@@ -95,7 +96,7 @@ export function listenForFreezes(
 
 async function serveFreeze(socket: Socket, freeze: Freeze): Promise<void> {
   const next = lineReader(socket);
-  // Limits the size: an endless line would be kept in memory.
+  // Limits the bytes, because an endless line would be kept in memory.
   socket.on('data', () => {
     if (socket.bytesRead > MAX_REQUEST_BYTES) socket.destroy();
   });
@@ -113,7 +114,7 @@ async function serveFreeze(socket: Socket, freeze: Freeze): Promise<void> {
   }
 }
 
-/** Parts of ClickHouse that do not change until they are released. */
+/** Parts of ClickHouse that do not change until the command releases them. */
 export interface FrozenParts {
   /** Name of the folder in `shadow` that holds the parts. */
   name: string;
@@ -123,10 +124,10 @@ export interface FrozenParts {
 
 /**
  * Makes the process that holds the folder pause its writes while `work` runs. Throws a `BackupError` if that process does not respond, or
- * cannot.
+ * cannot pause its writes.
  */
 export async function requestFreeze(dataDir: string, work: () => Promise<void>): Promise<FrozenParts> {
-  // ClickHouse escapes other characters in the name of the folder.
+  // The name has only letters, digits and `_`: ClickHouse escapes other characters in the name of the folder.
   const name = `backup_${randomUUID().replaceAll('-', '')}`;
   const path = join(dataDir, FREEZE_SOCKET);
   const socket = connect(path);
@@ -156,7 +157,7 @@ export async function requestFreeze(dataDir: string, work: () => Promise<void>):
   }
 }
 
-/** Ends this side, and waits until the other side has ended too. */
+/** Ends this side of the connection, and waits until the other side has ended too. */
 async function endConnection(socket: Socket): Promise<void> {
   await withTimeout(
     RELEASE_TIMEOUT_MS,
@@ -165,7 +166,7 @@ async function endConnection(socket: Socket): Promise<void> {
   socket.destroy();
 }
 
-/** Reads one line per call; an empty line at the end of the stream. */
+/** Reads one line per call. Returns an empty line at the end of the stream. */
 function lineReader(socket: Socket): () => Promise<string> {
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
   return async () => {

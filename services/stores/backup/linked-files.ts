@@ -26,10 +26,13 @@ export interface LinkedFiles {
   release(): void;
 }
 
-/** A part of a table is never changed in place. Other files are small, and are copied. */
+/** Path of a file in a part of a table. Such files never change, so they are linked. Other files are small and are copied. */
 const PART_FILE = /^[^/]+\/store\/[^/]+\/[^/]+\/[^/]+\/./;
 
-/** Links the entries. The caller holds the folder. `path` of an entry is relative to it. Throws errors of the file system. */
+/**
+ * Links the entries. The caller holds the lock of the folder. The `path` of an entry is relative to the folder. Throws errors of the file
+ * system.
+ */
 export function linkFiles(dataDir: string, entries: Iterable<FolderEntry>): LinkedFiles {
   removeAbandonedLinks(dataDir);
   const folder = join(dataDir, BACKUP_LINKS_FOLDER, randomUUID());
@@ -55,7 +58,7 @@ export function linkFiles(dataDir: string, entries: Iterable<FolderEntry>): Link
   }
 }
 
-/** Removes links of backups that were killed. The caller holds the data folder, so that no backup begins meanwhile. */
+/** Removes links of backups that were killed. The caller holds the lock of the data folder, so that no backup begins meanwhile. */
 export function removeAbandonedLinks(dataDir: string): void {
   const folder = join(dataDir, BACKUP_LINKS_FOLDER);
   if (!existsSync(folder)) return;

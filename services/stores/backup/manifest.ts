@@ -1,4 +1,4 @@
-/** The manifest: the list of everything in a backup. It is written last, so a folder without it is not a backup. */
+/** The manifest of a backup: the list of all its files. The manifest is written last, so a folder without a manifest is not a backup. */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,19 +13,19 @@ import type { FileDigest } from './files.js';
 
 /** Names of files and folders in a backup. */
 export const MANIFEST_FILE = 'backup.json';
-/** Contains the files of the data folder under their own names. */
+/** Folder that contains the files of the data folder under their own names. */
 export const DATA_FOLDER = 'data';
 
-/** Increased with every change that older versions could not restore. */
+/** Version of the format, increased with every change that older versions of Reachline could not restore. */
 const FORMAT = 1;
 
 /** Maximum number of files, links and folders together; embedded stores have thousands. */
 const MAX_ENTRIES = 500_000;
-/** Maximum number of folders: each is created and synced separately. */
+/** Maximum number of folders: each folder is created and synced separately. */
 const MAX_FOLDERS = 50_000;
 const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
 
-/** Pattern of names of files and folders: no name leads upwards, or has control characters that a terminal would obey. */
+/** Pattern of names of files and folders. No such name leads upwards, or has control characters that would control a terminal. */
 const NAME = '(?!\\.{1,2}(/|$))[^/\\\\\\p{C}\\p{Zl}\\p{Zp}]+';
 const PATH = `^(?=.{1,1024}$)${NAME}(/${NAME})*$`;
 const LINK_PATH = `^clickhouse/(data/${NAME}/${NAME}|metadata/${NAME})$`;
@@ -119,7 +119,7 @@ function requireKnownVersion(folder: string, { format, reachline, migrations }: 
   const known = knownMigrations();
   const unknown = format > FORMAT ? `format ${format}` : migrations.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  // Releases keep all migrations, so a newer version has those that are known here.
+  // Releases keep all migrations, so the backup of a newer version has all migrations that this version knows.
   if (format <= FORMAT && known.some((name) => !migrations.includes(name))) {
     throw new BackupError(
       `The backup ${folder} is from an unreleased version of Reachline: restore it with that version, export its records (reachline export), and load them with this one (reachline ingest) into an empty folder. See docs/operating/upgrade.md.`,
@@ -136,7 +136,7 @@ const isValid = compileValidator(Manifest);
 export const hasTooMany = (entries: readonly BackupEntry[]): boolean =>
   entries.length > MAX_ENTRIES || entries.filter(({ kind }) => kind === 'folder').length > MAX_FOLDERS;
 
-/** Whether the backup includes the contacts. With Elasticsearch, they are not in the data folder. */
+/** Whether the backup includes the contacts. With Elasticsearch, contacts are not in the data folder. */
 export const holdsSearch = ({ entries }: Pick<Manifest, 'entries'>): boolean =>
   entries.some(({ path }) => path === SEARCH_FILE);
 
@@ -152,7 +152,7 @@ function isPrintable({ format, reachline, migrations }: Manifest): boolean {
   );
 }
 
-/** Reads a regular file of bounded size. Never waits: a named pipe would wait for its writer. */
+/** Reads a regular file of bounded size. Never waits for a writer, as a named pipe would. */
 function readText(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -165,8 +165,8 @@ function readText(path: string): string {
 }
 
 /**
- * Whether the entries form a data folder, with each entry below the folder that it is restored into. ClickHouse links its tables to the
- * location of their parts. No other link is restored, and nothing below a link, so that no file is written through a link.
+ * Whether the entries form a data folder, with each entry below the folder into which it is restored. ClickHouse links its tables to the
+ * location of their parts. A restore creates no other link, and no entry below a link, so that it writes no file through a link.
  */
 function isWhole({ entries, bytes }: Manifest): boolean {
   const kinds = new Map(entries.map(({ path, kind }) => [path, kind]));

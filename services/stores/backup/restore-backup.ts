@@ -17,7 +17,7 @@ import { type BackupEntry, DATA_FOLDER, holdsSearch, type Manifest, readManifest
 
 export interface RestoreOptions {
   backup: string;
-  /** Folder that is missing or empty. */
+  /** Folder into which the backup is restored; missing or empty. */
   dataDir: string;
   /** Newer data folder or backup, whose erasures are applied to the restored data. */
   suppressionsFrom?: string;
@@ -30,8 +30,8 @@ export interface RestoreResult extends Manifest {
 }
 
 /**
- * Restores a backup into an empty data folder, which no process can open before all files are there and match the manifest. Throws a
- * `BackupError` with the reason, `DataFolderError`, and unchanged errors of the file system.
+ * Restores a backup into an empty data folder. No process can open the folder before all files are there and match the manifest. Throws a
+ * `BackupError` with the reason, `DataFolderError`, and errors of the file system.
  */
 export async function restoreBackup({
   backup,
@@ -51,8 +51,8 @@ export async function restoreBackup({
   const lock = lockDataFolder(folder);
   try {
     const partial = join(folder, PARTIAL_RESTORE_FOLDER);
-    // A restore that was killed left this mark. A restore begins in an empty folder that nothing else opens, so the other files are from
-    // that restore too.
+    // A restore that was killed left this mark. A restore begins in an empty folder that no other process opens, so the other files are
+    // from the killed restore too.
     if (existsSync(partial)) {
       for (const name of [SEARCH_FILE, ANALYTICS_FOLDER, TIME_FILE])
         rmSync(join(folder, name), REMOVE_OPTIONS);
@@ -100,7 +100,7 @@ const damaged = (backup: string, path: string, what: string) =>
     `The backup ${resolve(backup)} is damaged: ${DATA_FOLDER}/${path} ${what}. Use another backup.`,
   );
 
-/** Finds, before anything is written, a backup that is incomplete or has links that lead elsewhere. */
+/** Throws, before anything is written, if the backup is incomplete or has links that lead elsewhere. */
 function requireFiles(backup: string, { entries }: Manifest): void {
   const folders = new Set<string>();
   for (const entry of entries) {
@@ -116,7 +116,7 @@ function requireFiles(backup: string, { entries }: Manifest): void {
   }
 }
 
-/** Checks that every folder above a file is a folder, not a link to one. `known` are folders that were checked already. */
+/** Checks that every folder above a file is a folder, not a link to a folder. `known` holds folders that were checked already. */
 function requireFolders(backup: string, path: string, known: Set<string>): void {
   if (known.has(path)) return;
   known.add(path);

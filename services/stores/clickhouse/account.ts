@@ -4,11 +4,13 @@ import { checkedIdentifier, quotedIdentifier, type Sql, sql, textLiteral } from 
 import type { HttpOptions, Layout } from './client.js';
 import { openServers } from './http.js';
 
-/** Privileges that migrations, gateways and workers need, within our databases and without rights on users. */
+/**
+ * Privileges that migrations, gateways and workers need. They are limited to the databases of Reachline, and include no rights on users.
+ */
 const TABLE_PRIVILEGES = sql`SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW`;
 const VIEW_PRIVILEGES = sql`SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW`;
 
-/** Grants, each as `<privileges> ON <object>`. */
+/** Grants for the account of Reachline, each as `<privileges> ON <object>`. */
 export function accountGrants({ tables, views, copies, isReplicated }: Layout): Sql[] {
   return [
     sql`${TABLE_PRIVILEGES} ON ${checkedIdentifier(tables)}.*`,
@@ -21,7 +23,9 @@ export function accountGrants({ tables, views, copies, isReplicated }: Layout): 
   ];
 }
 
-/** May be repeated: a second run changes the password. Only the hash of the password crosses the network and reaches logs. */
+/**
+ * Statements that create an account. A second run changes the password. Only the hash of the password crosses the network and reaches logs.
+ */
 export function accountStatements(layout: Layout, { username, password }: Credentials): Sql[] {
   const user = quotedIdentifier(username);
   const hash = createHash('sha256').update(password).digest('hex');
@@ -33,7 +37,10 @@ export function accountStatements(layout: Layout, { username, password }: Creden
   ];
 }
 
-/** Creates Reachline's account on each server, signed in as an administrator. Throws `StoreUnavailableError` or `StoreTimeoutError`. */
+/**
+ * Creates Reachline's account on each server; `admin` is the administrator who signs in. Throws `StoreUnavailableError` or
+ * `StoreTimeoutError`.
+ */
 export async function createClickHouseAccount(options: HttpOptions, admin: Credentials): Promise<void> {
   const servers = openServers({ ...options, ...admin }, 'default');
   try {

@@ -30,9 +30,9 @@ export const NAME_PATTERN = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
 
 /**
  * A `SET` statement with the settings of a connection and the escaped parameters of the next statement. Throws `RangeError` for a name that
- * is not an identifier, because the engine would run any other text as SQL.
- * The engine still binds the values. The binding API of chdb is not used, because it runs one query at a time in the whole process,
- * whichever connection it is on: one slow report would delay all others.
+ * is not an identifier, because the engine would run any other text as SQL. The engine still binds the values. This code does not use the
+ * binding API of chdb, which runs one query at a time in the whole process, whichever connection the query is on: one slow report would
+ * delay all others.
  */
 export function preamble(settings: Record<string, Setting>, params: Record<string, string>): Sql {
   const assignments = [

@@ -4,14 +4,14 @@ import type { Engine } from './engine.js';
 import type { EngineEndedError } from './errors.js';
 import type { Rows } from './rows.js';
 
-/** The databases of the tables and of the views over them. */
+/** Names of the databases: one for the tables, and one for the views over these tables. */
 export interface Layout {
   tables: string;
   /** Database in which the tables of contacts and audiences are prepared; analysts may not read it. */
   copies: string;
   /** The views that analysts read. */
   views: string;
-  /** Whether the servers are replicas of each other. */
+  /** Whether the servers are replicas of the same data. */
   isReplicated: boolean;
 }
 
@@ -20,9 +20,9 @@ export interface EmbeddedOptions {
   path: string;
   /** Milliseconds after which the engine cancels a statement. */
   timeoutMs?: number;
-  /** Configuration file of the engine, instead of ours. */
+  /** Configuration file of the engine, which replaces Reachline's file. */
   configFile?: string;
-  /** Called when the engine process ends. It starts again. */
+  /** Called when the engine process ends. The engine then starts again. */
   onEnded?(error: EngineEndedError): void;
 }
 
@@ -31,7 +31,7 @@ export interface HttpOptions {
   urls: readonly string[];
   username: string;
   password: string;
-  /** Database of the views. The tables are in a database of the same name with the suffix `_tables`. */
+  /** Database of the views. The tables are in another database, whose name has the suffix `_tables`. */
   database: string;
   /** Name of the cluster of the replicas; null for a single server. */
   cluster: string | null;
@@ -44,9 +44,9 @@ export type ClickHouseOptions = EmbeddedOptions | HttpOptions;
 export type FreezeParts = (name: string) => Promise<void>;
 
 export interface InsertOptions {
-  /** Small concurrent inserts share a part; over HTTP only. */
+  /** Lets small concurrent inserts share a part; only over HTTP. */
   grouped?: boolean;
-  /** On replicas, repeating an insert with the same token adds nothing, whichever replica receives it. */
+  /** Token of the insert. On replicas, repeating an insert with the same token adds nothing, whichever replica receives it. */
   token?: string;
 }
 
@@ -57,20 +57,25 @@ export interface ClickHouse {
   readonly engine: Engine | null;
   /** The servers, each with its own connections; empty for the embedded engine. */
   readonly servers: readonly ClickHouseServer[];
-  /** Runs `work` between inserts, when their rows and the sums derived from them are in the tables. Null over HTTP. */
+  /**
+   * Runs `work` between inserts, once the rows of earlier inserts and the sums derived from these rows are in the tables. Null over HTTP.
+   */
   readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
   insert(name: string, rows: Rows, options?: InsertOptions): Promise<void>;
-  /** Runs an `INSERT … FORMAT …` with its rows; over HTTP only. */
+  /** Runs an `INSERT … FORMAT …` with its rows; only over HTTP. */
   insertLines(name: string, statement: Sql, text: string): Promise<void>;
-  /** Runs a statement without a result. In the background, it does not wait for inserts, nor inserts for it. */
+  /**
+   * Runs a statement without a result. In the background, the statement does not wait for inserts, and inserts do not wait for the
+   * statement.
+   */
   command(name: string, statement: Sql, inBackground?: boolean): Promise<void>;
   /** Creates the database of the tables if it is missing. */
   createDatabase(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** One server, over HTTP. */
+/** A server that is reached over HTTP. */
 export interface ClickHouseServer extends ClickHouse {
   readonly url: string;
   /** Whether the server responds within a second. Never rejects. */

@@ -7,9 +7,9 @@ export interface Closable {
 }
 
 /**
- * A few connections, each used by one caller at a time, first come, first served.
- * A connection on which anything failed is closed and never used again: chdb puts what a failed query had already written before the output
- * of the next query, which would hand rows of one organization to another.
+ * A few connections, each used by one caller at a time, first come, first served. After any failure on a connection, the pool closes the
+ * connection and never uses it again: chdb puts what a failed query had already written before the output of the next query, which would
+ * hand rows of one organization to another organization.
  */
 export class ConnectionPool<Connection extends Closable> {
   readonly #open: () => Connection;
@@ -22,7 +22,7 @@ export class ConnectionPool<Connection extends Closable> {
     this.#open = open;
   }
 
-  /** Runs with exclusive use of a connection. Aborting the signal leaves the queue. */
+  /** Runs with exclusive use of a connection. A caller whose signal aborts leaves the queue. */
   async use<T>(run: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const running = this.#places.run('', () => this.#connected(run), signal);
     this.#running.add(running);

@@ -13,8 +13,8 @@ import { DEFAULT_TIMEOUT_MS, embeddedSettings } from './settings.js';
 const READ_CONNECTIONS = 2;
 
 /**
- * Tables to freeze. Sums of months are built in the background, which a pause of inserts does not stop. Their seals come first, so that
- * everything sealed has its sums.
+ * Tables to freeze, in order. A background job builds the sums of months, and a pause of inserts does not stop that job. The seals of these
+ * sums (table `rollups`) come first, so that every sealed month has its sums.
  */
 const FREEZABLE_TABLES = sql`SELECT name FROM system.tables
 WHERE database = 'default' AND engine LIKE '%MergeTree' ORDER BY name != 'rollups', name`;

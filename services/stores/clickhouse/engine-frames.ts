@@ -1,4 +1,4 @@
-/** Messages between the gateway and the engine process: a JSON header and bytes, each after its length. */
+/** Messages between the gateway and the engine process. A message is a JSON header and bytes, each preceded by its length. */
 import type { Duplex } from 'node:stream';
 
 /** A statement, rows or a result; the header says which. */
@@ -7,7 +7,7 @@ export type Bytes = Uint8Array<ArrayBufferLike>;
 interface ForSession {
   id: number;
   session: number;
-  /** Statements to run before, such as `SET`. */
+  /** Statements to run before the statement, such as `SET`. */
   preparations: readonly string[];
 }
 
@@ -20,9 +20,9 @@ export type EngineRequest =
 
 export interface EngineFailure {
   message: string;
-  /** Of ClickHouse. */
+  /** Error code of ClickHouse. */
   clickhouseCode?: number;
-  /** Of chdb. */
+  /** Error code of chdb. */
   code?: string;
 }
 
@@ -46,10 +46,10 @@ export function sendFrame(to: Duplex, header: EngineRequest | EngineResponse, by
   to.uncork();
 }
 
-/** Calls `receive` for every message. The bytes belong to the receiver. */
+/** Calls `receive` for every message. `receive` may keep the bytes. */
 export function readFrames<Header>(from: Duplex, receive: (header: Header, bytes: Buffer) => void): void {
   let start: Buffer = Buffer.alloc(0);
-  /** The message whose bytes are arriving. They are copied into one buffer at once, because a result may have 200 MB. */
+  /** The message whose bytes are arriving. The bytes are copied into one buffer at once, because a result may have 200 MB. */
   let filling: { header: Header; bytes: Buffer; length: number } | undefined;
 
   /** Takes the bytes of the current message from the chunk; returns the rest. */

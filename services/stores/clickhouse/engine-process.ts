@@ -19,12 +19,13 @@ const [folder = '', configFile = ''] = process.argv.slice(2);
 const socket = new Socket({ fd: SOCKET });
 const sessions = new Map<number, Session>();
 
-// Terminals and service managers signal the whole process group, but this process ends when the gateway says so, or has ended.
+// Terminals and service managers signal the whole process group, but this process ends only when the gateway says so or has ended.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.title = 'reachline engine';
 
-// Opened first and kept open: it boots the engine with our configuration, which later connections share. Without a configuration file, the
-// engine would read a config.xml in the working directory. It prints why it cannot open the folder.
+// Opened first and kept open: this connection boots the engine with our configuration, which later connections share. Without a
+// configuration file, the engine would read a config.xml in the working directory. If the engine cannot open the folder, it prints the
+// reason.
 const first = open();
 
 function open(): Session {
@@ -56,7 +57,7 @@ async function respond(request: Extract<EngineRequest, { id: number }>, bytes: B
   const { id } = request;
   try {
     const session = sessionOf(request.session);
-    // Runs on this thread, because a preparation takes microseconds.
+    // Preparations run on this thread, because each takes microseconds.
     for (const preparation of request.preparations) session.query(preparation, 'Null');
     if (request.op === 'insert') {
       const { table, columns } = request;
@@ -71,14 +72,17 @@ async function respond(request: Extract<EngineRequest, { id: number }>, bytes: B
   }
 }
 
-/** chdb finds no code of ClickHouse in the errors of calls on this thread: it puts two words before their text. */
+/**
+ * Adds the ClickHouse code to an error: chdb does not find the code in errors of calls on this thread, because it puts two words before
+ * their text.
+ */
 function failureOf({ message, clickhouseCode, code }: EngineFailure): EngineFailure {
   const text = message.replace(/^Query failed: /, '');
   const [, number] = /^Code: (\d+)\./.exec(text) ?? [];
   return { message: text, clickhouseCode: clickhouseCode ?? (number ? Number(number) : undefined), code };
 }
 
-/** Needs no thread of the pool, all of whose threads long statements may occupy. */
+/** Kills a statement. Needs no thread of the pool, because long statements may occupy all of these threads. */
 function kill(statement: string): void {
   try {
     first.query(statement, 'Null');
@@ -89,7 +93,7 @@ function kill(statement: string): void {
 
 const send = (response: EngineResponse, bytes?: Uint8Array) => sendFrame(socket, response, bytes);
 
-/** Connections are released in the background; only then is the folder free. */
+/** Ends the process. The engine releases connections in the background, and the folder is free only after that. */
 async function end(): Promise<void> {
   for (const session of sessions.values()) session.close();
   first.close();

@@ -25,7 +25,7 @@ export interface EngineResult {
   /** Number of rows of the result. */
   rowsRead: number;
   bytesRead: number;
-  /** Seconds. */
+  /** Duration of the statement in seconds. */
   elapsed: number;
 }
 
@@ -41,8 +41,8 @@ export interface RunOptions {
  */
 export interface EngineSession {
   /**
-   * Runs exactly one statement: chdb would run several from one text, which cannot be disabled. Aborting the signal ends the statement. If
-   * it does not end, the engine is killed and starts again.
+   * Runs exactly one statement: chdb would run several statements from one text, and this cannot be disabled. Aborting the signal ends the
+   * statement. If the statement does not end, the engine is killed and starts again.
    */
   run(statement: Sql, format: string, options?: RunOptions): Promise<EngineResult>;
   /** Inserts rows, which are passed separately from the statement. */
@@ -60,9 +60,9 @@ export interface Engine {
 
 export interface EngineOptions {
   configFile?: string | undefined;
-  /** Called when the engine ends by itself or is killed. It starts again. */
+  /** Called when the engine ends by itself or is killed. The engine then starts again. */
   onEnded?: ((error: EngineEndedError) => void) | undefined;
-  /** Runs whenever the engine has started, before all other statements. If it throws, the engine is ended. */
+  /** Runs whenever the engine has started, before all other statements. If this throws, the engine is ended. */
   verify?(run: (statement: Sql, format: string) => Promise<EngineResult>): Promise<void>;
 }
 
@@ -74,19 +74,19 @@ const THREADS = 8;
 /** Environment variables that any program needs. The gateway's own variables are left out, because they contain passwords. */
 const ENVIRONMENT = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|NODE_OPTIONS|NODE_V8_COVERAGE)$/;
 
-/** Milliseconds that a cancelled statement has to end. Most end between two blocks. */
+/** Milliseconds that a cancelled statement has to end. Most statements end between two blocks. */
 const ENDING_MS = 3000;
-/** Repeated, because the engine may not have started the statement yet. */
+/** Milliseconds between two attempts to kill a statement, because the engine may not have started it at the first attempt. */
 const KILL_INTERVAL_MS = 200;
-/** How long to wait for the engine of a killed gateway, which ends when it notices. */
+/** Milliseconds to wait for the engine of a killed gateway, which ends when it notices the end of the gateway. */
 const RELEASE_MS = 3000;
 const RELEASE_INTERVAL_MS = 200;
-/** How long running statements may take when the engine is closed, in milliseconds. */
+/** Milliseconds that running statements may take when the engine is closed. */
 const CLOSE_MS = 3000;
-/** Pause before the engine starts again after a failed start. */
+/** Milliseconds before the engine starts again after a failed start. */
 const RESTART_MS = 1000;
 
-/** Opens a folder, which is created if missing. Throws `FolderInUseError` if another process uses it. */
+/** Opens a folder, and creates a missing folder. Throws `FolderInUseError` if another process uses the folder. */
 export async function openEngine(path: string, options: EngineOptions = {}): Promise<Engine> {
   const folder = resolve(path);
   prepareFolder(folder);
@@ -108,7 +108,7 @@ class EngineClient implements Engine {
     this.#options = options;
   }
 
-  /** Waits for an earlier process of the folder to end. */
+  /** Starts a process. First waits for an earlier process of the folder to end. */
   async start(releaseMs: number): Promise<EngineProcess> {
     const startedAt = performance.now();
     for (;;) {
@@ -178,7 +178,7 @@ class EngineClient implements Engine {
       if (this.#isClosed) return;
       this.#options.onEnded?.(error);
       this.#process = undefined;
-      // Starts at once, so that the next statement waits less.
+      // Starts the next process at once, so that the next statement waits less.
       this.current().catch(() => undefined);
     });
     return process;
@@ -192,7 +192,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** One process, from its start to its end. */
+/** One engine process, from its start to its end. */
 class EngineProcess {
   readonly #child: ChildProcess;
   readonly #socket: Duplex;
@@ -239,7 +239,8 @@ class EngineProcess {
     const started = new EngineProcess(folder, configFile);
     const error = await Promise.race([started.#ready, started.ended]);
     if (!error) return started;
-    // The engine prints the reason (code 76, "Cannot lock file"), but only reports that it failed. It locks this file while it is open.
+    // The engine prints the reason (code 76, "Cannot lock file"), but returns only that opening failed. The engine locks this file while it
+    // has the folder open.
     if (existsSync(join(folder, 'status'))) throw new FolderInUseError(folder, { cause: error });
     throw error;
   }
@@ -286,7 +287,7 @@ class EngineProcess {
     });
   }
 
-  /** Tells the engine to end the statement until it has ended, and kills the process if it does not. */
+  /** Repeatedly tells the engine to end the statement, and kills the process if the statement does not end. */
   async #endAtAbort(running: Promise<EngineResult>, tag: Sql, signal: AbortSignal): Promise<EngineResult> {
     const timers: NodeJS.Timeout[] = [];
     const kill = sql`KILL QUERY WHERE startsWith(query, ${textLiteral(tag.text)}) ASYNC`;
@@ -330,7 +331,10 @@ class EngineError extends Error {
   }
 }
 
-/** The engine can never again open a folder if the disk was full while it wrote its first files. */
+/**
+ * Throws `DiskFullError` for a new folder on a full disk: if the disk is full while the engine writes its first files, the engine can never
+ * open the folder again.
+ */
 function prepareFolder(folder: string): void {
   try {
     ensureDir(folder);

@@ -11,7 +11,7 @@ export class FolderInUseError extends Error {
   }
 }
 
-/** The engine process ended during a statement or before. It starts again. Whether the statement had an effect is unknown. */
+/** The engine process ended before or during a statement, and starts again. It is unknown whether the statement had an effect. */
 export class EngineEndedError extends StoreUnavailableError {
   constructor(how: string, { cause }: ErrorOptions = {}) {
     super('analytics', { cause: new Error(`the process of the engine ended with ${how}`, { cause }) });
@@ -37,17 +37,17 @@ export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailable
 /** Codes of errors in the rows of an insert: not parsed, out of range, too long, or against a constraint of the table. */
 const ROW_ERRORS = new Set('6 26 27 38 41 69 72 117 131 321 349 407 469'.split(' '));
 
-/** Code of the engine; the text `undefined` if there is none. */
+/** Code of the error in ClickHouse; the text `undefined` if the error has no code. */
 export const codeOf = (error: unknown): string =>
   String(((error instanceof StoreUnavailableError ? error.cause : null) as { code?: unknown } | null)?.code);
 
 const MEMORY_LIMIT_EXCEEDED = '241';
 /** Temporary errors: no coordinator, a read-only table, too few replicas, the errors of `waitsForOthers`, or a replica that lacks rows. */
 const PASSING_ERRORS = new Set('225 242 285 286 289 319 999'.split(' '));
-/** This insert or the one before has not reached most replicas yet. */
+/** Codes that mean: this insert or the insert before has not reached most replicas yet. */
 const QUORUM_ERRORS = new Set(['286', '319']);
 
-/** Whether another replica may succeed, because neither rows nor statement are at fault. */
+/** Whether another replica may succeed, because neither the rows nor the statement are at fault. */
 export const isOfReplica = (error: unknown): boolean =>
   error instanceof StoreUnavailableError &&
   !ROW_ERRORS.has(codeOf(error)) &&
@@ -56,7 +56,7 @@ export const isOfReplica = (error: unknown): boolean =>
 /** Whether a failure on all replicas may pass within seconds. */
 export const isPassing = (error: unknown): boolean => PASSING_ERRORS.has(codeOf(error));
 
-/** Whether the insert would fail on every replica until most replicas have the rows of this insert or the one before. */
+/** Whether the insert would fail on every replica until most replicas have the rows of this insert or of the insert before. */
 export const waitsForOthers = (error: unknown): boolean => QUORUM_ERRORS.has(codeOf(error));
 
 /** Whether the rows of an insert are at fault. */

@@ -19,10 +19,10 @@ import {
 } from './settings.js';
 
 const CONNECT_TIMEOUT_MS = 1500;
-/** The server times out this many milliseconds earlier, so that it reports the reason. */
+/** Milliseconds by which the timeout of the server is shorter than the timeout of the client, so that the server reports the reason. */
 const ANSWER_MARGIN_MS = 2000;
 const CONNECTIONS = 32;
-/** Below the 10 s after which a server closes an idle connection. */
+/** Milliseconds after which the client closes an idle connection, below the 10 s of a server. */
 const IDLE_CONNECTION_MS = 5000;
 const PING_TIMEOUT_MS = 800;
 
@@ -34,8 +34,8 @@ const layoutOf = ({ database, cluster }: HttpOptions): Layout => ({
 });
 
 /**
- * Opens a lazy connection: the first statement fails while the server is down, and the next succeeds once it is back. Table names without a
- * database refer to `defaultDatabase`; 'default' exists before our own database.
+ * Opens a lazy connection: a statement fails while the server is down, and succeeds once the server is back. Table names without a database
+ * refer to `defaultDatabase`; the database 'default' exists before our own database does.
  */
 export function openHttp(options: HttpOptions, defaultDatabase?: string): ClickHouse {
   const servers = openServers(options, defaultDatabase);
@@ -91,7 +91,7 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       return asking;
     },
 
-    /** A restarted server resets kept-alive connections, but a read can be repeated. */
+    /** A restarted server resets kept-alive connections, so a read is repeated. */
     async query<Row>(query: AnalyticsQuery, signal?: AbortSignal) {
       guard();
       checkBound(query);
@@ -166,7 +166,7 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
   return server;
 }
 
-/** Checks first, because a user may be allowed to use a database but not to create one. */
+/** Checks for the database first, because a user may be allowed to use a database but not to create one. */
 async function createMissing(client: ReturnType<typeof createClient>, database: string): Promise<void> {
   const found = await client.query({
     query: sql`SELECT 1 FROM system.databases WHERE name = {database:String}`.text,
@@ -180,7 +180,7 @@ async function createMissing(client: ReturnType<typeof createClient>, database: 
 const isReset = (error: unknown) =>
   ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
 
-/** An agent with a connect timeout, to detect a lost host; node:http has no such timeout. */
+/** An agent with a connect timeout, which detects a lost host; node:http has no such timeout. */
 function agentFor(url: string): HttpAgent {
   const options = { keepAlive: true, maxSockets: CONNECTIONS };
   const secure = url.startsWith('https:');

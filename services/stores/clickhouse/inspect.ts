@@ -15,7 +15,7 @@ export interface ServerReport {
   skewMs: number;
   /** Migrations that have not been applied. */
   missing: string[];
-  /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first. */
+  /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first copy. */
   copiedAt: number | null;
   /** What the server knows about the other replicas; null for a single server. */
   replication: Replication | null;
@@ -25,7 +25,7 @@ interface Replication {
   /** Servers of the cluster in its configuration. */
   servers: number;
   shards: number;
-  /** Replicas of the table that has the fewest; 0 without a table. */
+  /** Number of replicas of the table that has the fewest replicas; 0 if there is no table. */
   total: number;
   active: number;
   /** Tables that take no writes. */

@@ -15,8 +15,8 @@ export interface OnDemandOptions {
 }
 
 /**
- * An embedded store that opens at its first use with `open`; that use throws the errors of `open`. `isEmpty` tells that the folder has no
- * store yet, so that callers need not open one to read nothing.
+ * An embedded store that `open` opens at its first use; that use throws the errors of `open`. `isEmpty` tells that the folder has no store
+ * yet, so that callers do not open a store to read nothing.
  */
 export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOptions): {
   store: AnalyticsStore & VisitTable;

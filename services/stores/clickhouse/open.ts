@@ -1,7 +1,7 @@
 import { withoutEmbeddedStores } from '../../shared/optional-package.js';
 import type { ClickHouse, ClickHouseOptions } from './client.js';
 
-/** Throws a `MissingPackageError` if the embedded engine is not installed, without loading it. */
+/** Throws a `MissingPackageError` if the embedded engine is not installed. Does not load the engine. */
 export function requireEngine(): void {
   try {
     import.meta.resolve('chdb');
@@ -10,7 +10,10 @@ export function requireEngine(): void {
   }
 }
 
-/** Opens the embedded engine, which throws `FolderInUseError` if another process uses the folder, or servers, which may be down. */
+/**
+ * Opens the embedded engine, or connections to servers, which may be down. Throws `FolderInUseError` if another process uses the folder of
+ * the engine.
+ */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   if ('urls' in options) return (await import('./http.js')).openHttp(options);
   requireEngine();

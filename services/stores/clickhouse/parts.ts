@@ -5,14 +5,14 @@ import type { AnalyticsReader } from '../../advertising/analytics-store.js';
 import { quotedIdentifier, type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { firstFew } from '../../shared/text.js';
 
-/** Rows are missing, so metrics would be too low. The message says what to do. */
+/** Parts of a table cannot be read. Their rows are missing, so metrics would be too low. The message says what to do. */
 export class BrokenPartsError extends Error {
   override readonly name = 'BrokenPartsError';
 }
 
 /**
  * Throws a `BrokenPartsError` if the engine detached parts because it could not read them, now or at an earlier start. The engine itself
- * only logs this, and returns results without their rows.
+ * only logs this, and returns results without the rows of these parts.
  */
 export async function requireWholeParts(
   query: (statement: Sql) => Promise<{ part: string }[]>,
@@ -27,7 +27,7 @@ WHERE database = currentDatabase() AND reason LIKE '%broken%' ORDER BY part`);
   );
 }
 
-/** Reads every part of the tables and compares its checksums. Returns damaged parts with the reason. */
+/** Reads every part of the tables and compares the checksums. Returns damaged parts with the reason. */
 export async function findDamagedParts(store: AnalyticsReader): Promise<string[]> {
   const { rows } = await store.query<{ table: string; part: string }>({
     name: 'active_parts',

@@ -1,6 +1,6 @@
 /**
- * The columns of the views of contacts, audiences and visits. In the embedded engine, a view reads them from lines of JSON; on a server,
- * they are inserted from a copy of these lines.
+ * Columns of the views of contacts, audiences and visits. In the embedded engine, a view reads the columns from lines of JSON. On a server,
+ * the columns are inserted from a copy of these lines.
  */
 import { isArrayField } from '../../contacts/field-types.js';
 import { CONTACT_FIELDS, DERIVED_FIELD_NAMES } from '../../contacts/fields.js';
@@ -23,7 +23,7 @@ export interface RecordView {
   source: 'contacts' | 'audiences' | 'visits';
   comment: string;
   columns: Column[];
-  /** Clauses after `FROM`. */
+  /** Clauses of the view after `FROM`. */
   join?: Sql;
 }
 
@@ -162,6 +162,6 @@ export const parsedFields = ({ columns }: RecordView): Sql =>
     ', ',
   );
 
-/** Expressions of the columns over these fields, in order. */
+/** Expressions of the columns over the parsed fields, in order. */
 export const columnValues = ({ columns }: RecordView): Sql[] =>
   columns.map(({ value, field, name }) => value ?? checkedIdentifier(field ?? name));

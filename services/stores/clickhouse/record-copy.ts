@@ -1,4 +1,4 @@
-/** The copy of contacts and audiences that SQL reads on a server: mappings/clickhouse/server. */
+/** The copy of contacts and audiences that SQL reads on a server (mappings/clickhouse/server). */
 import { randomBytes } from 'node:crypto';
 import { checkedIdentifier, identifier, joinSql, type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
@@ -16,10 +16,10 @@ import { columnValues, parsedFields, viewOf } from './record-columns.js';
 const KEYS_PER_STATEMENT = 1000;
 /** Clock of the server, which all processes share. */
 const NOW_MS = sql`toUnixTimestamp64Milli(now64(3))`;
-/** Age at which tables without a lease are dropped, in milliseconds. No copy takes this long. */
+/** Milliseconds after which tables without a lease are dropped. No copy takes this long. */
 const ABANDONED_MS = 86_400_000;
 
-/** The comment of a table: when its reading began, and until when its creator has the lease. */
+/** The comment of a table: when the reading of its records began, and until when the process that created the table has the lease. */
 interface TableComment {
   beganAt: number | null;
   leaseUntil: number | null;
@@ -30,7 +30,7 @@ function readComment(text: string): TableComment {
   return { beganAt: beganAt || null, leaseUntil: leaseUntil ?? null };
 }
 
-/** Whether nobody is making the copy whose tables carry this time in their names. */
+/** Whether no process is making the copy whose tables carry this time in their names. */
 function isAbandoned(beganAt: number, comment: TableComment, now: number): boolean {
   if (comment.leaseUntil !== null) return comment.leaseUntil < now;
   // A comment with another time belongs to tables of the former copy, which were swapped out.
@@ -87,7 +87,7 @@ export function copyOnServers(servers: readonly ClickHouseServer[]): RecordCopy 
   };
 }
 
-/** Waits for all, then throws the first failure. */
+/** Waits for all servers, then throws the first failure. */
 async function allOf<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>): Promise<T[]> {
   const running = items.map(work);
   await Promise.allSettled(running);
@@ -151,7 +151,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
       };
       const create = async (kind: CopiedKind) => {
         await command(sql`CREATE TABLE ${made(kind)} AS ${identifier(kind)}`);
-        // A copy that another version makes during this migration lacks the new columns, and so does a table created like it.
+        // If another version makes a copy during this migration, that copy lacks the new columns, and so does a table created like it.
         const columns = viewOf(kind).columns.map(
           ({ name, type }) => sql`ADD COLUMN IF NOT EXISTS ${checkedIdentifier(name)} ${type}`,
         );
@@ -205,7 +205,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
         );
         if (found.length > 0) return false;
       }
-      // A table that is being filled may contain these contacts. It is checked once it has become the copy.
+      // A table that is being filled may contain these contacts. The table is checked once it has become the copy.
       return (await otherTables()).length === 0;
     },
   };
@@ -216,7 +216,7 @@ function* chunks(contacts: readonly ContactKey[]): Generator<readonly ContactKey
     yield contacts.slice(start, start + KEYS_PER_STATEMENT);
 }
 
-/** Condition that a row is one of the contacts: first by the primary key, then by `contactKey` in SQL. */
+/** Condition that a row is one of the contacts: compares the primary key first, then `contactKey` in SQL. */
 function isOneOf(keys: readonly ContactKey[]): Sql {
   const organizations = [...new Set(keys.map(({ organizationId }) => organizationId))].map(textLiteral);
   const hashes = keys.map(({ hash }) => sql`unhex(${textLiteral(hash)})`);

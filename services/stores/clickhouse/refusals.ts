@@ -7,20 +7,20 @@ import type { Rows } from './rows.js';
 
 export interface RefusalDeps {
   clickhouse: ClickHouse;
-  /** Rejects while the server does not respond. */
+  /** Rejects if the server does not respond. */
   ping(): Promise<void>;
   log?: { warn(details: object, message: string): void };
 }
 
 /**
- * Inserts rows. Throws `RejectedError` if several rows are rejected and must be divided, `RecordRejectedError` for a single row, and
- * otherwise the error of an outage.
+ * Inserts rows. Throws `RejectedError` if several rows are rejected and the caller must divide them, `RecordRejectedError` for a single
+ * row, and otherwise the error of an outage.
  */
 export async function insertRows(deps: RefusalDeps, rows: Rows, grouped: boolean): Promise<void> {
   const insert = (together: boolean) =>
     deps.clickhouse.insert(`insert_${rows.table}`, rows, { grouped: together });
   let refusal = await failureOf(insert(grouped));
-  // In a block with other rows, it may have been rejected because of those.
+  // If the rows were in a block with other rows, the other rows may have caused the rejection.
   if (grouped && mayRefuse(refusal)) refusal = await failureOf(insert(false));
   if (refusal === null) return;
   if (!mayRefuse(refusal)) throw refusal;
@@ -63,12 +63,12 @@ async function throwUnless(work: Promise<unknown>, error: unknown): Promise<void
 /** Deliveries are stored by views; the table itself holds nothing. */
 const STORED_IN: { [table: string]: string } = { deliveries: 'creative_deliveries' };
 
-/** Whether the table accepts a row that it has already, which changes nothing. False if it has none. */
+/** Whether the table accepts a row that it has already; inserting such a row changes nothing. False if the table has no row. */
 async function takesAnother({ clickhouse }: RefusalDeps, { table, columns }: Rows): Promise<boolean> {
   const source = STORED_IN[table] ?? table;
   const from = checkedIdentifier(source);
   const names = joinSql(columns.map(checkedIdentifier), ', ');
-  // Rows without a campaign are marks of deliveries.
+  // Excludes rows without a campaign, which are marks of deliveries.
   const condition = source === table ? EMPTY_SQL : sql`WHERE campaign_id != ''`;
   try {
     const { rows } = await clickhouse.query({

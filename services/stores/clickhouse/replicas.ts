@@ -1,4 +1,4 @@
-/** Replicas, each of which has all data. One replica serves for as long as it can, then the next. */
+/** Replicas, each of which has all data. One replica serves for as long as it can, then another replica serves. */
 import { randomUUID } from 'node:crypto';
 import { KeyedMutex, sleep } from '../../shared/async.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
@@ -16,7 +16,7 @@ type Work<T> = (server: ClickHouseServer, signal: AbortSignal | undefined) => Pr
 
 export function replicas(servers: readonly ClickHouseServer[]): ClickHouse {
   const [{ layout }] = servers as readonly [ClickHouseServer];
-  /** One insert per table at a time: another would be rejected until the first has reached most replicas. */
+  /** One insert per table at a time: a second insert would be rejected until the first insert has reached most replicas. */
   const inserting = new KeyedMutex();
   let current = 0;
 
@@ -65,7 +65,7 @@ export function replicas(servers: readonly ClickHouseServer[]): ClickHouse {
   };
 }
 
-/** Stops waiting, but not a write, once the server no longer responds. */
+/** Stops waiting once the server no longer responds. Does not stop a running write. */
 async function whileAnswering<T>(
   server: ClickHouseServer,
   work: Work<T>,

@@ -1,4 +1,7 @@
-/** Sums the months of organizations whose deliveries have not changed for a while (decision 0014). Several processes may run it. */
+/**
+ * Builds sums of the months of organizations whose deliveries have not changed for a while (decision 0014). Several processes may run this
+ * job.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { buildStatements, SOURCES, type SourceName } from '../../advertising/rollups.js';
@@ -11,11 +14,17 @@ import type { ClickHouse } from './client.js';
 const INTERVAL_MS = 60_000;
 const LOG_INTERVAL_MS = 600_000;
 const MONTHS_PER_RUN = 100;
-/** Longer than any insert runs. So an insert that a build has not seen cannot commit before an insert that the build has seen. */
+/**
+ * Seconds without inserts before a month is built; longer than any insert runs. So an insert that a build missed cannot have committed
+ * before an insert that the build saw.
+ */
 const SETTLE_SECONDS = 300;
-/** With fewer rows, reading a month is as fast as reading its sums. */
+/** Minimum rows of a month to build sums for. With fewer rows, reading the month is as fast as reading its sums. */
 const MIN_ROWS = 10_000;
-/** A month that is still restated leaves obsolete sums with each restatement, so they expire soon. */
+/**
+ * Days for which a month counts as recent. Each restatement of a recent month leaves obsolete sums, so the sums of recent months expire
+ * soon.
+ */
 const RECENT_DAYS = 90;
 const RECENT_LIFETIME_SECONDS = 2 * 86_400;
 const LIFETIME_SECONDS = 30 * 86_400;
@@ -36,7 +45,7 @@ interface DueMonth {
   recent: number | boolean;
 }
 
-/** Builds one month after another, and pauses after each for as long as it took, which leaves half of the time to reports. */
+/** Builds one month after another. After each month, pauses for as long as the build took, which leaves half of the time to reports. */
 export class RollupBuilder {
   readonly #clickhouse: ClickHouse;
   readonly #settleSeconds: number;
@@ -81,7 +90,7 @@ export class RollupBuilder {
     let built = 0;
     for (const found of await this.#dueMonths()) {
       if (signal?.aborted) break;
-      // Another process may have built the month since.
+      // Another process may have built this month since it was found.
       const [month] = await this.#dueMonths(found);
       if (month === undefined) continue;
       const begun = performance.now();
@@ -93,8 +102,8 @@ export class RollupBuilder {
   }
 
   /**
-   * Months at rest whose sums are missing, were begun before their last insert, or have reached half of their lifetime. With `only`, that
-   * month if it is still due.
+   * Finds months without recent inserts whose sums are missing, were begun before the last insert, or have reached half of their lifetime.
+   * With `only`, returns that month if it is still due.
    */
   async #dueMonths(only?: DueMonth): Promise<DueMonth[]> {
     const one = only

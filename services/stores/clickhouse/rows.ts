@@ -37,7 +37,7 @@ interface Table<T> {
   columns: readonly Column<T>[];
 }
 
-/** The text stored for an attribute; null if the record has none. */
+/** The text stored for an attribute; null if the record does not have the attribute. */
 function storedText({ normalize }: Attribute, value: string | number | null | undefined): string | null {
   if (value === undefined || value === null || value === '') return null;
   return (normalize ? normalize(value) : String(value)) || null;
@@ -110,10 +110,10 @@ const currencyRates: Table<CurrencyRateRecord> = {
 };
 
 const MAX_VERSION = 2n ** 128n - 1n;
-/** Years for which the engine supports date-times. */
+/** Range of years that date-times of the engine support. */
 const VISIT_YEARS = { first: '1900', last: '2298' };
 
-/** The columns of the view, which are the same as those of the table. */
+/** Columns of the view of visits, which the table shares. */
 const visitColumns = viewOf('website_visits').columns.map(
   ({ name, field = name }): Column<Visit> => [
     name,
@@ -145,7 +145,7 @@ function tabSeparated(value: Value): string | number {
   return value.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] as string);
 }
 
-/** Joins row by row: appending every cell to one text takes more than twice as long, mostly in garbage collection. */
+/** Joins rows one by one: appending every cell to one text takes more than twice as long, mostly in garbage collection. */
 function toRows<T>({ name: table, columns }: Table<T>, records: readonly OrderedRecord<T>[]): Rows {
   const names = columns.map(([name]) => name);
   const cells = new Array<string | number>(columns.length);
@@ -181,17 +181,17 @@ export function visitRows(records: readonly OrderedRecord<VisitRecord>[]): Rows 
   return toRows(visits, inRange);
 }
 
-/** A number for the partition of a delivery: its month. */
+/** Number of the partition of a delivery: its month. */
 export const partitionOfDelivery = ({ date }: DeliveryRecord): number =>
   Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7));
 
-/** A number for the partition of a visit: the UTC month of its row, or -1 for visits that are not stored by month. */
+/** Number of the partition of a visit: the UTC month of its row, or -1 for visits that are not stored by month. */
 export function partitionOfVisit({ createdAt }: VisitRecord): number {
   const stored = monthOfVisit(parseTimestamp(createdAt));
   return stored.kind === 'month' ? stored.month : -1;
 }
 
-/** Divides records into parts of at most `maxMonths` partitions each; unchanged if one part contains them all. */
+/** Divides records into parts of at most `maxMonths` partitions each. Returns the records unchanged if one part contains all of them. */
 export function splitByMonths<T>(
   records: readonly OrderedRecord<T>[],
   partitionOf: (record: T) => number,

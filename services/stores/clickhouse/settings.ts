@@ -5,10 +5,10 @@ type Settings = Record<string, Setting>;
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Each month of an insert becomes a part, so a large batch costs little more than a small one. */
+/** Records per insert. Each month of an insert becomes a part, so a large batch costs little more than a small batch. */
 export const BATCH_RECORDS = 25_000;
 
-/** Each month of an insert becomes a part in every table of deliveries: about ten files, written and synced. */
+/** Maximum months of an insert. Each month becomes a part in every table of deliveries: about ten files, which are written and synced. */
 export const MAX_MONTHS_PER_INSERT = 36;
 
 const MEGABYTE = 1_000_000;
@@ -43,12 +43,13 @@ const spillBeyond = (bytes: number) => ({
 export const embeddedSettings = (name: string, timeoutMs: number): Settings => ({
   ...commonSettings(name, timeoutMs),
   max_threads: 2,
-  // By default, a thread needs a gigabyte of free memory. The engine has less, so every statement would run on one thread.
+  // By default, a thread needs a gigabyte of free memory. The engine has less memory, so every statement would run on one thread.
   max_threads_min_free_memory_per_thread: 0,
   max_memory_usage: 600 * MEGABYTE,
   // Rows of an INSERT SELECT that pass through the materialized views at once; by default a million.
   min_insert_block_size_rows: 250_000,
-  // Compared with all memory of the query, including readers: a low limit would send every block to disk, which takes minutes.
+  // The engine compares this limit with all memory of the query, including readers: a low limit would send every block to disk, which takes
+  // minutes.
   ...spillBeyond(450 * MEGABYTE),
 });
 
@@ -66,9 +67,9 @@ export const httpSettings = (name: string, timeoutMs: number, isReplicated: bool
 export const HTTP_READ_SETTINGS: Settings = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 };
 
 /**
- * The server collects the rows of several inserts for a fraction of a second, and responds to each insert once its rows are stored. The
- * number of partitions has no limit here, because the server would count the partitions of all collected inserts together and reject every
- * insert.
+ * Settings of inserts that the server groups. It collects the rows of several inserts for a fraction of a second, and responds to each
+ * insert once its rows are stored. The number of partitions has no limit here, because the server would count the partitions of all
+ * collected inserts together and reject every insert.
  */
 export const GROUPED_INSERT_SETTINGS: Settings = {
   async_insert: 1,
@@ -77,8 +78,8 @@ export const GROUPED_INSERT_SETTINGS: Settings = {
 };
 
 /**
- * An insert is acknowledged once most replicas have it, and a replica that lacks such an insert rejects reads. Both require one insert into
- * a table at a time.
+ * Settings for replicas. An insert is acknowledged once most replicas have it, and a replica that lacks an acknowledged insert rejects
+ * reads. Both settings require one insert into a table at a time.
  */
 const REPLICA_SETTINGS: Settings = {
   insert_quorum: 'auto',

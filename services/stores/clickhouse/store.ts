@@ -34,7 +34,7 @@ import {
 } from './rows.js';
 import { BATCH_RECORDS, MAX_MONTHS_PER_INSERT } from './settings.js';
 
-/** Fails if a table of the schema is missing, or a view: an insert of deliveries would succeed and be lost. */
+/** Fails if a table or view of the schema is missing: without a view, an insert of deliveries would succeed and be lost. */
 const PING = sql`SELECT throwIf(count() < 4, 'views of deliveries are missing'), filesystemAvailable() AS free FROM system.tables
 WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT count() FROM creative_deliveries WHERE 0) = 0`;
 
@@ -43,7 +43,7 @@ export interface OpenedAnalyticsStore {
   engine: (() => Promise<Engine>) | null;
   builder: RollupBuilder | null;
   pauseInserts: ClickHouse['pauseInserts'];
-  /** Null for the embedded engine. */
+  /** Copy of records; null for the embedded engine. */
   copy: RecordCopy | null;
 }
 
@@ -65,7 +65,7 @@ export async function openAnalyticsStore(
     await clickhouse.close();
     throw error;
   }
-  // Replicas have no builder: rows older than the last mark may become visible after it.
+  // Replicas have no builder: rows that are older than the last mark may become visible after this mark.
   const builder = rollups && !clickhouse.layout.isReplicated ? new RollupBuilder(clickhouse, rollups) : null;
   builder?.start();
   const { engine, pauseInserts } = clickhouse;
@@ -88,7 +88,7 @@ const DATES = { first: monthAt(0), last: monthAt(Date.UTC(2149, 5)) };
 const firstDate = (month: Month): string =>
   firstDayOf(Math.min(Math.max(month, DATES.first), DATES.last) as Month);
 
-/** The time, limited to the range of the column of visits. */
+/** The time as SQL, limited to the range of the column of visits. */
 function moment(milliseconds: number): Sql {
   const ms = Math.trunc(Math.min(Math.max(milliseconds, FIRST_MOMENT_MS), LAST_MOMENT_MS));
   return sql`fromUnixTimestamp64Milli(${ms}, 'UTC')`;
@@ -120,7 +120,7 @@ interface OldMonth {
 const dropPartition = ({ table, month }: OldMonth): Sql =>
   sql`ALTER TABLE ${identifier(table)} DROP PARTITION ${partitionOf(month)} SETTINGS max_partition_size_to_drop = 0`;
 
-/** Months of a table with days before a month: their rows, and the month of their newest day. */
+/** Months of a table that have days before a given month: their rows, and the month of their newest day. */
 async function deliveryMonths(
   clickhouse: ClickHouse,
   table: (typeof DELIVERY_TABLES)[number],
@@ -202,7 +202,7 @@ export function analyticsStore(
       const old: OldMonth[] = [];
       for (const table of DELIVERY_TABLES) {
         for (const { month, newest } of await deliveryMonths(clickhouse, table, before)) {
-          // Both the name of a partition and its dates must be older.
+          // The partition is only dropped if both its name and its dates are older.
           if (newest >= before) {
             log?.warn(
               { refused: `${table} ${firstDayOf(month)}`, newest: firstDayOf(newest) },

@@ -7,8 +7,8 @@ import { PageBuilder } from './page-builder.js';
 export const FIRST_ITEMS = 101;
 
 /**
- * Reads contacts by distinct ids. `read` resolves with null for an id without a contact. The size of the first contacts tells how many more
- * to read: a thousand of the largest would be a gigabyte, but a page takes 4 MiB.
+ * Reads contacts by distinct ids. `read` resolves with null for an id without a contact. The size of the first contacts tells how many
+ * further contacts to read: a thousand of the largest contacts would be a gigabyte, but a page takes 4 MiB.
  */
 export async function readContactBatch(
   contactIds: readonly string[],

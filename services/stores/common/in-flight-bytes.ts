@@ -1,4 +1,7 @@
-/** Counts bytes of responses whose requests are in flight. Memory holds a few times as much: text, objects, and text again. */
+/**
+ * Counts bytes of responses whose requests are in flight. A response takes a few times as much memory: as text, as objects, and as text
+ * again.
+ */
 export class InFlightBytes {
   readonly #max: number;
   readonly #onRelease: () => void;

@@ -11,11 +11,14 @@ export interface Migration {
   checksum: string;
 }
 
-/** A version before the first release created the stored data. The message says how to move it. */
+/** The stored data was created by a version before the first release. The message says how to move the data. */
 export class UnreleasedVersionError extends Error {
   override readonly name = 'UnreleasedVersionError';
 
-  /** `data`: subject of the sentence, such as `The data folder`. `destination`: the empty place to move it to. */
+  /**
+   * `data` is the subject of the sentence, such as `The data folder`. `destination` is the empty place to which the message says to move
+   * the data.
+   */
   constructor(data: string, destination: string) {
     super(
       `${data} is from an unreleased version of Reachline: export its records with that version (reachline export), and load them with this one (reachline ingest) into ${destination}. See docs/operating/upgrade.md.`,
@@ -23,12 +26,12 @@ export class UnreleasedVersionError extends Error {
   }
 }
 
-/** The stored data has another version than this Reachline needs. The message says what to do. */
+/** The version of the stored data is not the version that this Reachline needs. The message says what to do. */
 export class MigrationNeededError extends Error {
   override readonly name = 'MigrationNeededError';
 }
 
-/** The migrations of a folder, `NNNN_verb_noun.sql`, in order. */
+/** The migrations of a folder, in order. Each is a file `NNNN_verb_noun.sql`. */
 export const readMigrations = (folder: string): Migration[] =>
   readdirSync(folder)
     .filter((file) => /^\d{4}_\w+\.sql$/.test(file))

@@ -2,17 +2,17 @@ import type { Json } from '../../shared/json.js';
 
 const MIB = 1024 * 1024;
 
-/** Maximum bytes of the items of a page. With its other fields, a response stays within 4 MiB (contract 3.10). */
+/** Maximum bytes of the items of a page. With the other fields of the page, a response stays within 4 MiB (contract 3.10). */
 const PAGE_BYTES = 4 * MIB - 16 * 1024;
 
-/** One more row than the page, which shows whether there is a next page. */
+/** Number of rows to read for a page: one more than the page has, which shows whether there is a next page. */
 export const rowsToFetch = (limit: number): number => limit + 1;
 
 export interface PageBuilderOptions<Row, T> {
   limit: number;
-  /** Bytes of the response besides its items, if they may exceed 16 KiB. */
+  /** Bytes of the response without its items; only if these may exceed 16 KiB. */
   reservedBytes?: number;
-  /** Bytes of the response besides each item, per item. */
+  /** Bytes that the response needs for each item besides the item itself. */
   reservedBytesPerItem?: number;
   /** The item as it appears in the response. */
   toJson(row: Row): Json<T>;
@@ -44,7 +44,7 @@ export class PageBuilder<Row, T> {
     return Math.min(this.#options.limit - length, Math.max(fitting, 1));
   }
 
-  /** The last row of the page; null unless a row had no room. */
+  /** The last row of the page; null if all rows had room. */
   get endsAfter(): Row | null {
     return this.#isFull ? this.#last : null;
   }
@@ -54,7 +54,7 @@ export class PageBuilder<Row, T> {
     const { limit, toJson, reservedBytesPerItem = 0 } = this.#options;
     if (this.items.length < limit) {
       const item = toJson(row);
-      // Counts the comma between items.
+      // Includes the comma between items.
       const bytes = Buffer.byteLength(item) + 1 + reservedBytesPerItem;
       if (this.items.length === 0 || this.#bytes + bytes <= this.#maxBytes) {
         this.#bytes += bytes;

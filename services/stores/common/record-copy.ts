@@ -8,17 +8,20 @@ import { createHash } from 'node:crypto';
 export const COPIED_KINDS = ['contacts', 'audiences'] as const;
 export type CopiedKind = (typeof COPIED_KINDS)[number];
 
-/** Duration of a lease, by the clock of the server that holds the copy. */
+/** Milliseconds for which a lease holds, by the clock of the server that holds the copy. */
 export const COPY_LEASE_MS = 300_000;
 
-/** Identifies a contact in a statement. Servers keep the text of statements on disk, where an id would outlive the contact. */
+/**
+ * Identifies a contact in a statement. Servers keep the text of statements on disk, where an id would outlive the contact, so a hash
+ * replaces the id.
+ */
 export interface ContactKey {
   organizationId: string;
-  /** Hexadecimal. */
+  /** Hash in hexadecimal. */
   hash: string;
 }
 
-/** Ids have no slash. */
+/** Key of a contact. Joining with a slash is unambiguous, because ids have no slash. */
 export const contactKey = (organizationId: string, contactId: string): ContactKey => ({
   organizationId,
   hash: createHash('sha256').update(`${organizationId}/${contactId}`).digest('hex'),
@@ -33,28 +36,28 @@ export interface RecordSource {
   erased(): AsyncIterable<ContactKey[]>;
 }
 
-/** Tables that nobody reads until they replace the current tables. */
+/** Tables of a copy in progress. No process reads them until they replace the current tables. */
 export interface NewCopy {
   insert(kind: CopiedKind, lines: readonly string[]): Promise<void>;
-  /** Removes contacts from the rows that were inserted. */
+  /** Removes contacts from the rows that were inserted so far. */
   hide(contacts: readonly ContactKey[]): Promise<void>;
-  /** Renews the lease. Without this for `COPY_LEASE_MS`, other processes drop the tables, and every later call fails. */
+  /** Renews the lease. If it is not renewed for `COPY_LEASE_MS`, other processes drop the tables, and every later call fails. */
   renew(): Promise<void>;
   swap(): Promise<void>;
-  /** Drops the tables, which hold the former copy after a swap. */
+  /** Drops the tables of this copy. After a swap, these hold the former copy. */
   drop(): Promise<void>;
 }
 
 export interface RecordCopy {
   /** When the reading of the current copy began, in milliseconds since the epoch; null before the first copy. */
   beganAt(): Promise<number | null>;
-  /** When the reading of each unfinished copy began. */
+  /** Times at which the reading of each unfinished copy began, in milliseconds since the epoch. */
   unfinished(): Promise<number[]>;
   begin(now: number): Promise<NewCopy>;
   /** Drops the tables of copies whose creator died. */
   dropAbandoned(): Promise<void>;
   /** Makes contacts unreadable at once. Their bytes disappear with the next copy. */
   hide(contacts: readonly ContactKey[]): Promise<void>;
-  /** Whether the copy contains no byte of the contacts, and will not get any. */
+  /** Whether the copy contains no byte of the contacts, and no running copy will add any. */
   isFreeOf(contacts: readonly ContactKey[]): Promise<boolean>;
 }

@@ -1,9 +1,8 @@
 /**
- * The port to contacts, audiences, visits, keys and credits.
- * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process. An unavailable store
- * throws `StoreUnavailableError`; messages of its library stay in `cause`. A read whose `signal` is aborted stops as soon as the store can,
- * and rejects with the signal's reason. The signal is also aborted when its request ends; until then, a store may count its response as in
- * flight.
+ * The port to contacts, audiences, visits, keys and credits. Every method is scoped by organization. A resolved write is durable and
+ * visible to every later read of any process. An unavailable store throws `StoreUnavailableError`; messages of its library stay in `cause`.
+ * A read whose `signal` is aborted stops as soon as the store can stop it, and rejects with the reason of the signal. The signal is also
+ * aborted when its request ends; until then, a store may count the response of the read as in flight.
  */
 
 import type { CreditStore } from '../../accounts/credit-store.js';
@@ -42,15 +41,15 @@ export interface RecordStore
     RejectionStore,
     AnswerStore,
     OrderSlots {
-  /** Number of records per write if many are waiting. */
+  /** Number of records per write if many records are waiting. */
   readonly preferredBatchSize: number;
-  /** Absent if every write is one transaction, which needs no recovery. */
+  /** Status of the recovery; absent if every write is one transaction, which needs no recovery. */
   readonly recovery?: Readonly<RecoveryStatus>;
   /** Runs `work` after all running writes and before the next write begins. Absent if the store is a server. */
   pauseWrites?<T>(work: () => Promise<T>): Promise<T>;
   /** Whether a record, key or credit account belongs to another organization. */
   hasOtherOrganization(organizationId: string): Promise<boolean>;
-  /** Throws `StoreUnavailableError` if the store is unavailable. */
+  /** Throws `StoreUnavailableError` if the store does not respond. */
   ping(): Promise<void>;
   /** Finishes running requests, then releases every resource. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The only file that imports the SQLite driver. Statements are typed fragments; errors are SQLite's. */
+/** The only file that imports the SQLite driver. Statements are typed fragments; errors are the errors of SQLite. */
 import {
   backup,
   DatabaseSync,
@@ -7,14 +7,14 @@ import {
 } from '@photostructure/sqlite';
 import type { Sql } from '../../shared/sql.js';
 
-/** About 8 MiB per step. */
+/** Pages per step of a copy: about 8 MiB. */
 const PAGES_PER_COPY_STEP = 2000;
 
-/** A database file, which is created if there is none. */
+/** A database file. A missing file is created. */
 export class SqliteFile {
   readonly #database: DatabaseSyncInstance;
 
-  /** `busyTimeoutMs` is how long a statement waits for the write lock of another process. */
+  /** `busyTimeoutMs`: milliseconds that a statement waits for the write lock of another process. */
   constructor(path: string, busyTimeoutMs = 0) {
     this.#database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   }
@@ -32,7 +32,7 @@ export class SqliteFile {
     return this.#database.prepare(statement.text);
   }
 
-  /** Copies the database page by page on another thread. Within a read transaction, copies the snapshot that it sees. */
+  /** Copies the database page by page on another thread. Within a read transaction, copies the snapshot of that transaction. */
   async copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
     await backup(this.#database, path, {
       rate: PAGES_PER_COPY_STEP,

@@ -1,4 +1,4 @@
-/** Copies all contacts and audiences into the tables that SQL reads on a server (decision 0022). Several processes may do so at once. */
+/** Copies all contacts and audiences into the tables that SQL reads on a server (decision 0022). Several processes may copy at once. */
 import { PeriodicJob, type PeriodicJobOptions } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
 import { COPIED_KINDS, COPY_LEASE_MS, type RecordCopy, type RecordSource } from '../common/record-copy.js';
@@ -50,7 +50,7 @@ export class RecordCopier {
           onProgress?.(records);
         }
       }
-      // Hides persons whose erasure began during this read. A later erasure finds the copy after the swap.
+      // Hides persons whose erasure began during this read. If an erasure begins later, it finds the copy after the swap.
       for await (const contacts of source.erased()) await made.hide(contacts);
       await made.swap();
       for await (const contacts of source.erased()) await copy.hide(contacts);
@@ -61,11 +61,11 @@ export class RecordCopier {
     }
   }
 
-  /** Copies about every `intervalMs`, unless another process does. */
+  /** Copies about every `intervalMs`, unless another process copies. */
   startEvery(intervalMs: number, options: Pick<PeriodicJobOptions, 'log' | 'runs'>): PeriodicJob {
     const { copy, clock } = this.#options;
     const work = async (signal: AbortSignal) => {
-      // Drops what a process that died left, because every proof of erasure waits for it.
+      // Drops the tables of processes that died, because every proof of erasure waits for these tables.
       await copy.dropAbandoned();
       const copies = [await copy.beganAt(), ...(await copy.unfinished())];
       const last = Math.max(...copies.map((each) => each ?? 0));
@@ -82,7 +82,7 @@ export class RecordCopier {
   }
 }
 
-/** Groups lines into pieces for one insert each. */
+/** Groups lines into batches, one for each insert. */
 async function* batches(pages: AsyncIterable<string[]>): AsyncGenerator<string[]> {
   let batch: string[] = [];
   let bytes = 0;

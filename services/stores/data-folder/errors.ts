@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { type LockOwner, readLockOwner } from './lock-owner.js';
 
-/** The data folder cannot be used. The message says what to do. */
+/** Reachline cannot use the data folder. The message says what to do. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
 }
 
-/** Another process holds the lock. `owner` is null if it could not be read. */
+/** Another process holds the lock. `owner` is null if the owner could not be read. */
 export class LockHeldError extends DataFolderError {
   readonly owner: LockOwner | null;
 

@@ -1,6 +1,6 @@
 /**
- * Both stores of a data folder carry its id, and record whether the other store existed. A store whose partner is missing, empty or from
- * another folder is not served: the lost data would seem never to have existed.
+ * Both stores of a data folder store the id of the folder, and record whether the other store existed. A store whose partner is missing,
+ * empty or from another folder is not served: the lost data would seem never to have existed.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const ID_FILE = 'reachline-mark.json';
 
 const BUSY_TIMEOUT_MS = 5000;
 
-/** The stores of the folder that are in use; other stores are on servers. */
+/** The stores that are in the folder; other stores are on servers. */
 export interface UsedStores {
   records: boolean;
   analytics: boolean;
@@ -23,13 +23,13 @@ export interface UsedStores {
 
 interface StoreId {
   id: string;
-  /** Whether the folder was used with its other store. */
+  /** Whether the folder has held the other store too. */
   hasOther: boolean;
 }
 
 /**
- * Throws `DataFolderError` if a store is missing that was used with the other, if they come from different folders, or if a restore did not
- * finish.
+ * Throws `DataFolderError` if a store is missing although the other store has been used with it, if the stores come from different folders,
+ * or if a restore did not finish.
  */
 export function checkFolderId(dataDir: string, used: UsedStores): void {
   if (existsSync(join(dataDir, PARTIAL_RESTORE_FOLDER))) {
@@ -58,7 +58,7 @@ function missing(dataDir: string, store: string, holding: string, other: string)
   );
 }
 
-/** Writes the id into the open stores that do not carry it yet. Throws `DataFolderError` if the disk is full. */
+/** Writes the id into the open stores that do not have an id yet. Throws `DataFolderError` if the disk is full. */
 export function writeFolderId(dataDir: string, used: UsedStores): void {
   try {
     writeMissingIds(dataDir, used);
@@ -94,7 +94,7 @@ function readRecordsId(dataDir: string): StoreId | undefined {
       return { id: mark, hasOther: Boolean(other) };
     });
   } catch {
-    // The file is not a database, or was never migrated. Opening it will report that.
+    // The file is not a database, or was never migrated. Opening the database will report the reason.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { LAST_BACKUP_FILE } from './layout.js';
 
 /** The last complete backup of a data folder. */
 export interface LastBackup {
-  /** ISO 8601. */
+  /** Time of the backup in ISO 8601. */
   taken_at: string;
   folder: string;
 }

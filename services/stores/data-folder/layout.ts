@@ -8,13 +8,13 @@ export const LOCK_FILE = 'lock.db';
 export const LOCK_OWNER_FILE = 'holder.json';
 /** Socket of the process that holds the folder. A backup uses it to pause writes. */
 export const FREEZE_SOCKET = 'freeze.sock';
-/** Contains a lock for each command that only one process at a time may run. */
+/** Folder that contains a lock for each command that only one process at a time may run. */
 export const COMMANDS_FOLDER = 'commands';
-/** File that says when the last backup of the folder was taken, and where it is. */
+/** File that says when the last backup of the folder was taken, and where that backup is. */
 export const LAST_BACKUP_FILE = 'last-backup.json';
 /** Folder with the files of an unfinished restore. */
 export const PARTIAL_RESTORE_FOLDER = 'restore.partial';
-/** Contains a folder of hard links for each backup that began while no process had the data folder open. */
+/** Folder that contains a folder of hard links for each backup that began while no process had the data folder open. */
 export const BACKUP_LINKS_FOLDER = 'backup.links';
 /** Folder of ClickHouse with hard links to the parts of tables, for a backup. */
 export const FROZEN_PARTS_FOLDER = 'shadow';

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { readJson, writeJson } from '../../shared/fs.js';
 import { LOCK_OWNER_FILE } from './layout.js';
 
-/** The process that holds or last held the lock of a data folder: the file outlives the lock. */
+/** The process that holds or last held the lock of a data folder, because the file outlives the lock. */
 export interface LockOwner {
   pid: number;
-  /** ISO 8601. */
+  /** Time since which the process holds the lock, in ISO 8601. */
   since: string;
-  /** Port of the gateway, once it listens. */
+  /** Port of the gateway; present once the gateway listens. */
   port?: number;
 }
 

@@ -8,15 +8,15 @@ import { ANALYTICS_FOLDER, isOwnName, LOCK_FILE, LOCK_OWNER_FILE, SEARCH_FILE } 
 import { type LockOwner, writeLockOwner } from './lock-owner.js';
 
 export interface FolderLock {
-  /** Records the port of the gateway, so that commands find it. */
+  /** Records the port of the gateway, so that commands find the gateway. */
   announcePort(port: number): void;
   release(): void;
 }
 
 /**
- * Locks the folder for this process, and creates it if there is none. The lock is an exclusive transaction on its own file, which the
- * operating system releases however the process ends. Throws `LockHeldError` if another process holds it, and `DataFolderError` if the
- * folder cannot be used.
+ * Locks the folder for this process, and creates a missing folder. The lock is an exclusive transaction on its own file, which the
+ * operating system releases however the process ends. Throws `LockHeldError` if another process holds the lock, and `DataFolderError` if
+ * the folder cannot be used.
  */
 export function lockDataFolder(dataDir: string): FolderLock {
   const folder = resolve(dataDir);
@@ -64,7 +64,7 @@ export function makePrivate(folder: string): void {
   restrict(join(folder, ANALYTICS_FOLDER), 0o700);
 }
 
-/** Creates a file that only its user can read. SQLite gives its other files the permissions of the database. */
+/** Creates a file that only its user can read. For a database, SQLite gives its other files the same permissions. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }
@@ -73,6 +73,6 @@ function restrict(path: string, mode: number): void {
   try {
     if (existsSync(path)) chmodSync(path, mode);
   } catch {
-    // Another user owns the folder, such as with mounted volumes, and decides.
+    // Another user owns the folder, as with mounted volumes, and decides about its permissions.
   }
 }

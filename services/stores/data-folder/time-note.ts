@@ -5,11 +5,11 @@ import { readJson, writeJson } from '../../shared/fs.js';
 import { TIME_FILE } from './layout.js';
 
 interface Noted {
-  /** ISO 8601. */
+  /** Noted time in ISO 8601. */
   noted_at: string;
 }
 
-/** The last time that a data folder recorded. */
+/** The last time that was noted in a data folder. */
 export const timeNoteOf = (dataDir: string): TimeNote => ({
   read: () => readNote(dataDir),
   write: (milliseconds) => writeNote(dataDir, milliseconds),
@@ -30,6 +30,6 @@ function writeNote(dataDir: string, milliseconds: number): void {
   }
 }
 
-/** Writes the time note of a folder that nobody has open. Throws errors of the file system. */
+/** Writes the time note of a folder that no process has open. Throws errors of the file system. */
 export const writeTime = (file: string, milliseconds: number): void =>
   writeJson(file, { noted_at: new Date(milliseconds).toISOString() } satisfies Noted);

@@ -7,10 +7,10 @@ import { openServers } from '../http.js';
 import { render } from './render.js';
 
 const FILE = join(packageRoot, 'mappings/clickhouse/access.sql');
-/** Error codes: the grant is missing, or users are stored where SQL cannot change them. */
+/** Error codes of rejected grants: the user may not grant, or users are stored where SQL cannot change them. */
 const REJECTED_CODES = new Set(['495', '497', '514']);
 
-/** Creates the role of analysts with its limits, on each server. Returns false if a server does not permit this user to. */
+/** Creates the role of analysts with its limits, on each server. Returns false if a server does not permit this user to create roles. */
 export async function grantAccess(options: HttpOptions): Promise<boolean> {
   const servers = openServers(options);
   try {

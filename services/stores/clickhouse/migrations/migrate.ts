@@ -22,7 +22,7 @@ const unreleased = ({ engine, layout }: Pick<ClickHouse, 'engine' | 'layout'>) =
         'an empty database (CLICKHOUSE_DATABASE)',
       );
 
-/** Migrations for the embedded engine and for servers. */
+/** Migrations that the embedded engine and servers share. */
 export const commonMigrations = (): Migration[] => readMigrations(FOLDER);
 
 /** Migrations for a server, which also holds copies of contacts, audiences and visits. */
@@ -47,7 +47,7 @@ export async function missingMigrations(
 const MIGRATIONS_TABLE = sql`CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String)
 ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
-/** Applies the missing migrations and returns their names. Statements are repeatable, so a crash in between is harmless. */
+/** Applies the missing migrations and returns their names. Statements can be repeated, so a crash in between is harmless. */
 export async function migrate(
   clickhouse: ClickHouse,
   migrations: Migration[] = clickhouse.engine ? commonMigrations() : serverMigrations(),
@@ -61,7 +61,7 @@ export async function migrate(
   for (const { statements } of pending) {
     for (const statement of render(statements, layout, idOf)) await clickhouse.command('migrate', statement);
   }
-  // Record all migrations with one insert, because an insert takes longer than most migrations.
+  // Records all migrations with one insert, because an insert takes longer than most migrations.
   await clickhouse.insert('record_migration', {
     table: 'schema_migrations',
     columns: ['name', 'checksum'],
@@ -75,7 +75,7 @@ interface Applied {
   checksum: string;
 }
 
-/** Empty if there are no tables yet. */
+/** Reads the applied migrations; empty if there are no tables yet. */
 async function appliedMigrations(clickhouse: ClickHouse): Promise<Applied[]> {
   const statement = sql`SELECT name, checksum FROM ${checkedIdentifier(clickhouse.layout.tables)}.schema_migrations`;
   try {
