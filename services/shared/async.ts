@@ -1,12 +1,12 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 
-/** Milliseconds a loop over many items may block the event loop. */
+/** Milliseconds that a loop over many items may block the event loop. */
 const SLICE_MS = 4;
 /** Items and bytes between two checks of the clock. */
 const CHECK_ITEMS = 16;
 const CHECK_BYTES = 16 * 1024;
 
-/** Work that may be cancelled. Creating and aborting a signal takes several µs, so only work that waits or takes long reads it. */
+/** Work that may be cancelled. Creating and aborting a signal takes several µs, so work reads the signal only if it waits or takes long. */
 export interface Cancellable {
   readonly signal: AbortSignal;
 }
@@ -17,7 +17,7 @@ export class TimeSlice {
   #items = 0;
   #bytes = 0;
 
-  /** Called after each item. `bytes` is its size, if items can be large. */
+  /** Called after each item. `bytes` is the size of the item, if items can be large. */
   shouldYield(bytes = 0): boolean {
     this.#bytes += bytes;
     if (++this.#items % CHECK_ITEMS !== 0 && this.#bytes < CHECK_BYTES) return false;
@@ -25,7 +25,7 @@ export class TimeSlice {
     return performance.now() - this.#startedAt > SLICE_MS;
   }
 
-  /** Rejects with the reason of an aborted `signal`. */
+  /** Yields to the event loop. Rejects with the reason of an aborted `signal`. */
   async yieldToEventLoop(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     await setImmediate();
@@ -33,9 +33,7 @@ export class TimeSlice {
   }
 }
 
-/**
- * Rejects with a TimeoutError if `work` takes longer than `ms`, and aborts its signal. `work` itself may continue if it ignores the signal.
- */
+/** Rejects with a TimeoutError if `work` takes longer than `ms`, and aborts the signal of `work`, which may ignore it and continue. */
 export async function withTimeout<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -69,7 +67,7 @@ export async function withOwnSignal<T>(
   }
 }
 
-/** Ends early if the signal is aborted, even while it waits for the source. */
+/** Yields the items of the source. Ends early if the signal is aborted, even while waiting for the source. */
 export async function* untilAborted<T>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
@@ -82,7 +80,10 @@ export async function* untilAborted<T>(
   }
 }
 
-/** Undefined once the signal is aborted. A race with a promise of the signal would keep every result as long as the signal exists. */
+/**
+ * The result of `work`; undefined once the signal is aborted. A race with a promise of the signal would keep every result as long as the
+ * signal exists.
+ */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const abort = () => resolve(undefined);
@@ -102,7 +103,7 @@ export class Mutex {
   }
 }
 
-/** Runs tasks concurrently, except those that share a key: these run one at a time, in the order of the calls. */
+/** Runs tasks concurrently, except that tasks with the same key run one at a time, in the order of the calls. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
@@ -122,7 +123,7 @@ export class KeyedMutex {
   }
 }
 
-/** Resolves after `ms`, or as soon as the signal is aborted. Without `ref`, it does not keep the process alive. */
+/** Resolves after `ms`, or as soon as the signal is aborted. Without `ref`, the timer does not keep the process alive. */
 export async function sleep(ms: number, signal?: AbortSignal, { ref = true } = {}): Promise<void> {
   await pause(ms, undefined, { signal, ref }).catch(() => undefined);
 }

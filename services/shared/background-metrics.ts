@@ -5,21 +5,24 @@ import type { JobRuns } from './job-runs.js';
 
 export interface BackgroundSources {
   jobs: JobRuns;
-  /** Reader of the copy of contacts and audiences for SQL; null if SQL reads the store directly. */
+  /** Tells when the copy of contacts and audiences for SQL was begun; null if SQL reads the store directly. */
   copier: { beganAt(): Promise<number | null> } | null;
-  /** Returns the time of the last backup in milliseconds since the epoch, or null before the first. Null if the data folder holds no store. */
+  /**
+   * Returns the time of the last backup in milliseconds since the epoch, or null before the first backup. The function itself is null if
+   * the data folder holds no store.
+   */
   lastBackup: (() => number | null) | null;
-  /** Null if a caller, such as a test, supplies the clock. */
+  /** Clock comparison; null if a caller, such as a test, supplies the clock. */
   clocks: Pick<ClockComparison, 'skews'> | null;
 }
 
-/** Registers the metrics that `sources` has values for. */
+/** Registers the metrics for which `sources` has values. */
 export function registerBackgroundMetrics(
   registry: Registry,
   { jobs, copier, lastBackup, clocks }: BackgroundSources,
 ): void {
   const registers = [registry];
-  // Not `job`: Prometheus gives every series a label of that name.
+  // The label is not named `job`, because Prometheus gives every series a label of that name.
   const labelNames = ['background_job'];
   new Gauge({
     name: 'reachline_job_interval_seconds',
@@ -62,7 +65,7 @@ function registerCopyLag(registry: Registry, copier: NonNullable<BackgroundSourc
     help: 'Age of the copy of contacts and audiences in ClickHouse, from when it was begun; before the first copy, time since the process started.',
     registers: [registry],
     async collect() {
-      // The lag grows while ClickHouse does not respond.
+      // If ClickHouse does not respond, the last known time stays, so the lag grows.
       beganAt = (await copier.beganAt().catch(() => null)) ?? beganAt;
       this.set((Date.now() - beganAt) / 1000);
     },

@@ -1,6 +1,6 @@
 /**
- * Compares the clock of this process with the clocks of the servers, or without servers, with the last time recorded in the data folder.
- * Thus, a wrong clock deletes nothing that is still needed.
+ * Compares the clock of this process with the clocks of the servers, or without servers, with the last time recorded in the data folder. So
+ * a process with a wrong clock deletes nothing that is still needed.
  */
 import { withTimeout } from './async.js';
 import { BELIEVED_AFTER_MS, ClockMemory, type TimeNote } from './clock-memory.js';
@@ -9,9 +9,9 @@ import { type Clock, DAY_MS, systemClock } from './time.js';
 
 /** A process whose clock differs by more than this deletes nothing. */
 export const MAX_SKEW_MS = 30_000;
-/** How long a comparison is valid, unless the clock of this process jumps. */
+/** Milliseconds for which a comparison is valid, unless the clock of this process jumps. */
 const VALID_MS = 60_000;
-/** Difference between system clock and monotonic clock from which the system clock counts as changed. */
+/** Milliseconds by which system clock and monotonic clock must differ for the system clock to count as changed. */
 const JUMP_MS = 1000;
 const TIMEOUT_MS = 5000;
 
@@ -22,7 +22,7 @@ export class ClockSkewError extends Error {
 
 /** Checked before each run of a job that deletes. */
 export interface DeletionGuard {
-  /** Throws `ClockSkewError`. */
+  /** Throws `ClockSkewError` if the clock of this process is wrong or could not be compared. */
   requireRightClock(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export class ClockComparison implements DeletionGuard {
     this.#servers.set(store, readTime);
   }
 
-  /** Compares the clock with the last recorded time, unless a server is added. */
+  /** Compares the clock with the last recorded time, as long as no server is added. */
   remember(note: TimeNote): void {
     this.#memory = new ClockMemory(note, this.#clock, this.#monotonic);
   }
@@ -90,7 +90,7 @@ export class ClockComparison implements DeletionGuard {
     return this.#clock.now() - wallMs - (this.#monotonic() - monotonicMs);
   }
 
-  /** Milliseconds by which this process is ahead, by store that has responded. */
+  /** Milliseconds by which this process is ahead, by each store that has responded. */
   skews(): ReadonlyMap<ClockSource, number> {
     if (this.#memory && this.#servers.size === 0) return new Map([['data_folder', this.#memory.leapMs()]]);
     return new Map([...this.#found].map(([store, { skewMs }]) => [store, skewMs]));
@@ -117,8 +117,8 @@ export class ClockComparison implements DeletionGuard {
   }
 
   /**
-   * A corrected clock for deciding what is old enough to be replaced. If the own clock is wrong, it uses the clock of the first server, or
-   * the recorded time plus the time that passed since.
+   * A corrected clock for deciding what is old enough to be replaced. If the clock of this process is wrong, the corrected clock follows
+   * the clock of the first server, or the recorded time plus the time that passed since it was recorded.
    */
   readonly corrected: Clock = {
     now: () => {
@@ -140,14 +140,14 @@ export async function skewOf(
   return Math.round(clock.now() - (monotonic() - begun) / 2 - serverMs);
 }
 
-/** For operators. */
+/** Describes the difference to a server, for operators. */
 export function describeSkew(store: StoreName, skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   const side = skewMs > 0 ? 'ahead of' : 'behind';
   return `The clock of this process is ${seconds} s ${side} the ${store} store, so it deletes nothing; synchronize the clocks (NTP)`;
 }
 
-/** For operators. */
+/** Describes a jump of the clock, for operators. */
 function describeLeap(leapMs: number, notedMs: number | null | undefined): string {
   const days = Math.round(leapMs / DAY_MS);
   const noted = new Date(notedMs ?? 0).toISOString();

@@ -1,22 +1,22 @@
 /**
- * Judges the clock of a process without servers by the last time recorded in its data folder. A clock that jumps further is not trusted
- * until it has run for a day, so one start with a wrong clock deletes nothing by age.
+ * Judges the clock of a process without servers by the last time recorded in its data folder. A clock that jumps further than `MAX_LEAP_MS`
+ * is not trusted until it has run for a day, so a single start with a wrong clock deletes nothing by age.
  */
 import { type Clock, DAY_MS } from './time.js';
 
-/** A clock that is further ahead of the last recorded time is not trusted. */
+/** Milliseconds by which a trusted clock may be ahead of the last recorded time. */
 export const MAX_LEAP_MS = 30 * DAY_MS;
-/** A clock that has run this long, as fast as the monotonic clock, is trusted. */
+/** Milliseconds that a clock must run, as fast as the monotonic clock, to be trusted again. */
 export const BELIEVED_AFTER_MS = DAY_MS;
 const NOTE_INTERVAL_MS = 3_600_000;
-/** Difference between both clocks from which the system clock counts as set. */
+/** Milliseconds by which both clocks must differ for the system clock to count as set. */
 const SET_MS = 60_000;
 
-/** Stores a time, in milliseconds since the epoch, beyond the process. */
+/** Stores a time, in milliseconds since the epoch, that outlives the process. */
 export interface TimeNote {
-  /** Null before the first write. Never throws. */
+  /** Reads the time; null before the first write. Never throws. */
   read(): number | null;
-  /** Never throws: if the disk is full, the previous time stays. */
+  /** Writes the time. Never throws: if the disk is full, the previous time stays. */
   write(milliseconds: number): void;
 }
 
@@ -41,7 +41,7 @@ export class ClockMemory {
     const ranMs = this.#steadyMs();
     if (this.#noted === null || ranMs >= BELIEVED_AFTER_MS) return 0;
     const leapMs = this.#clock.now() - this.#noted;
-    // Time that passed since then in this process is real.
+    // The time that this process has run since then is real, so it does not count as a leap.
     return leapMs > MAX_LEAP_MS ? leapMs - ranMs : 0;
   }
 
@@ -50,13 +50,14 @@ export class ClockMemory {
     return this.#noted;
   }
 
-  /** Reads the note again, because a command may have written it, and records the time once an hour if it is trusted. */
+  /** Reads the note again, because a command may have written a note, and records the time once an hour if the clock is trusted. */
   check(): void {
     this.#noted = this.#note.read() ?? this.#noted;
     if (this.leapMs() !== 0) return;
     const now = this.#clock.now();
     const noted = this.#noted ?? Number.NEGATIVE_INFINITY;
-    // A clock that was set back deletes less. Its time is recorded once it is trusted, so that a wrong recorded time does not stay.
+    // A clock that was set back only deletes less. Its time is recorded once the clock is trusted, so that a wrong recorded time does not
+    // stay.
     const isBehind = now < noted - NOTE_INTERVAL_MS && this.#steadyMs() >= BELIEVED_AFTER_MS;
     if (now >= noted + NOTE_INTERVAL_MS || isBehind) {
       this.#note.write(now);
@@ -64,7 +65,7 @@ export class ClockMemory {
     }
   }
 
-  /** How long the clock has run as fast as the monotonic clock. */
+  /** Milliseconds that the clock has run as fast as the monotonic clock. */
   #steadyMs(): number {
     const wallMs = this.#clock.now();
     const monotonicMs = this.#monotonic();

@@ -24,7 +24,10 @@ export class ConfigError extends Error {
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
-/** Form of the value of a `SERVICE_LINK`. It decides if the name is also a setting: a Service reachline-worker sets REACHLINE_WORKER_PORT. */
+/**
+ * Form of the value of a `SERVICE_LINK`. The value decides if the name is also the name of a setting: a Service reachline-worker sets
+ * REACHLINE_WORKER_PORT.
+ */
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
 
 const isServiceLink = (name: string, value: string | undefined) =>
@@ -51,16 +54,16 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   return configOf(env, ignored);
 }
 
-/** Null means not used, for a server, an account or a file. */
+/** Builds the configuration. A server, account or file is null if it is not used. */
 const configOf = (env: Environment, ignoredVariables: string[]) => ({
   /** Names of variables that begin with REACHLINE_ but are not settings. */
   ignoredVariables,
   port: env.PORT,
   host: env.HOST,
   dataDir: env.REACHLINE_DATA_DIR,
-  /** Folder of the mapping files that requests name; null for `mappings` in the data folder, which need not exist. */
+  /** Folder of the mapping files that requests name; null for the folder `mappings` in the data folder, which may be missing. */
   mappingsDir: env.REACHLINE_MAPPINGS || null,
-  /** What HTTP ingest does with unknown fields if the request does not say. */
+  /** Default of HTTP ingest for unknown fields, if the request does not say. */
   unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
   logLevel: env.REACHLINE_LOG_LEVEL,
   logFormat: env.REACHLINE_LOG_FORMAT,
@@ -72,7 +75,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
     deliveriesDays: env.REACHLINE_RETENTION_DELIVERIES_DAYS,
   },
   corsOrigins: listed(env.REACHLINE_CORS_ORIGINS),
-  /** Addresses and CIDR blocks. */
+  /** Addresses and CIDR blocks of trusted proxies. */
   trustedProxies: listed(env.REACHLINE_TRUSTED_PROXIES),
   requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
   maxIngestBytes: env.REACHLINE_INGEST_MAX_MIB * 1024 ** 2,
@@ -102,14 +105,14 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
           username: env.CLICKHOUSE_USERNAME,
           password: env.CLICKHOUSE_PASSWORD,
           database: env.CLICKHOUSE_DATABASE,
-          /** Null for a single server. */
+          /** Name of the cluster; null for a single server. */
           cluster: env.CLICKHOUSE_CLUSTER || null,
         },
   kafka:
     listed(env.KAFKA_BROKERS).length === 0
       ? null
       : {
-          /** `host:port` each. */
+          /** Addresses of the brokers, each `host:port`. */
           brokers: listed(env.KAFKA_BROKERS),
           clientId: env.KAFKA_CLIENT_ID,
           /** Prefix of the names of the consumer groups. */
@@ -125,23 +128,23 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
               }
             : null,
           topicPrefix: env.REACHLINE_TOPIC_PREFIX,
-          /** What the workers do with unknown fields in records of the topics. */
+          /** Default of the workers for unknown fields in records of the topics. */
           unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
           /** Number of partitions of new topics. */
           partitions: env.REACHLINE_TOPIC_PARTITIONS,
           /** Replicas of new topics; -1 uses the default of the broker. */
           replicas: env.REACHLINE_TOPIC_REPLICAS,
         },
-  /** Administrators of the servers, only for `migrate --bootstrap`. */
+  /** Administrators of the servers; used only by `migrate --bootstrap`. */
   admins: {
     elasticsearch: credentials(env.ELASTICSEARCH_ADMIN_USERNAME, env.ELASTICSEARCH_ADMIN_PASSWORD),
     clickhouse: credentials(env.CLICKHOUSE_ADMIN_USERNAME, env.CLICKHOUSE_ADMIN_PASSWORD),
   },
   /** Port on which a worker serves health and metrics. */
   workerPort: env.REACHLINE_WORKER_PORT,
-  /** Port on which a gateway serves metrics; 0 means `port`. */
+  /** Port on which a gateway serves metrics; 0 serves metrics on `port`. */
   metricsPort: env.REACHLINE_METRICS_PORT,
-  /** Port of SQL for analysts; 0 disables it. */
+  /** Port of SQL for analysts; 0 disables SQL. */
   sqlPort: env.REACHLINE_SQL_PORT,
 });
 
@@ -163,7 +166,7 @@ function parse(setting: Setting<unknown>, text: string): unknown {
   return type === 'boolean' ? text === 'true' : text;
 }
 
-/** A misspelt setting is an error. Any other name that is not a setting is ignored (contract 7). */
+/** Checks the names of variables. A misspelt setting is an error. Any other name that is not a setting is ignored (contract 7). */
 function checkNames(environment: NodeJS.ProcessEnv): { problems: string[]; ignored: string[] } {
   const problems: string[] = [];
   const ignored: string[] = [];
@@ -179,7 +182,7 @@ function checkNames(environment: NodeJS.ProcessEnv): { problems: string[]; ignor
 export const findIgnoredVariables = (environment: NodeJS.ProcessEnv): string[] =>
   checkNames(environment).ignored;
 
-/** A sentence for a log or a person; null if no variable is ignored. */
+/** A sentence for a log or a user; null if no variable is ignored. */
 export function ignoredVariablesWarning(names: readonly string[]): string | null {
   return names.length === 0 ? null : `Ignored, as not settings of Reachline: ${names.join(', ')}`;
 }
@@ -201,7 +204,7 @@ function suggestSetting(name: string): string {
 const isHttp = (address: string) => /^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '');
 const isBroker = (address: string) => /^[^\s:/]+:\d{1,5}$/.test(address);
 
-/** The origin as browsers send it: scheme, host and non-default port, in lower case. Other forms would never match. */
+/** The origin in the form that browsers send: scheme, host and non-default port, in lower case. Other forms would never match. */
 const originOf = (text: string) => (isHttp(text) ? new URL(text).origin : undefined);
 const isOrigin = (text: string) =>
   (originOf(text) ?? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.exec(text)?.[0]) === text;

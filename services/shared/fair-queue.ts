@@ -1,4 +1,6 @@
-/** A round-robin queue of organizations: however many items one organization has, all others go before its next. */
+/**
+ * A round-robin queue of organizations. However many items one organization has, all other organizations have a turn before its next item.
+ */
 export class FairQueue<T> {
   /** Waiting items by organization, in the order of the organizations' next turns. */
   readonly #waiting = new Map<string, T[]>();

@@ -9,7 +9,7 @@ export class FairSemaphore {
     this.#free = size;
   }
 
-  /** Runs `work` once there is room. Rejects with the reason of the signal if it is aborted before. */
+  /** Runs `work` once there is room. Rejects with the reason of the signal if the signal is aborted before that. */
   async run<T>(organizationId: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;

@@ -26,7 +26,7 @@ export function writeJson(path: string, content: object): void {
   writeFileSync(path, JSON.stringify(content), { mode: 0o600 });
 }
 
-/** The directory of this package's package.json, whether this runs from the sources or from `dist`. */
+/** The directory of this package's package.json, whether this code runs from the sources or from `dist`. */
 export const packageRoot: string = findRoot(dirname(fileURLToPath(import.meta.url)));
 
 function findRoot(folder: string): string {

@@ -2,10 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { withTimeout } from './async.js';
 import { DiskFullError, ReadOnlyError, type StoreName } from './store-errors.js';
 
-/** `full` and `read_only` mean that reads succeed and writes do not. */
+/** State of a store. `full` and `read_only` mean that reads succeed and writes do not. */
 export type StoreState = 'ok' | 'full' | 'read_only' | 'unavailable';
 
-/** Free bytes below which a disk counts as full: a write and its merges need some. */
+/** Free bytes below which a disk counts as full: a write and its merges need some space. */
 export const FULL_DISK_BYTES = 16 * 1024 * 1024;
 
 const PING_TIMEOUT_MS = 2000;
@@ -16,7 +16,7 @@ export async function requireRoom(folder: string, store: StoreName): Promise<voi
   if (bavail * bsize < FULL_DISK_BYTES) throw new DiskFullError(store);
 }
 
-/** Anything with a ping, which throws `DiskFullError` or `ReadOnlyError` if only reads are possible. */
+/** A store with a ping, which throws `DiskFullError` or `ReadOnlyError` if only reads are possible. */
 export interface Pingable {
   ping(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Results are stored this long per organization, route and key. */
+/** Milliseconds for which results are stored per organization, route and key. */
 export const IDEMPOTENCY_RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /** The idempotency key of a write. */
@@ -9,19 +9,19 @@ export interface Idempotency {
   fingerprint: string;
 }
 
-/** The key cannot be used: its first request is still running, or it was used for a different request. */
+/** The key cannot be used: its first request is still running, or an earlier request with the key was different. */
 export type IdempotencyConflict = { kind: 'idempotency_in_progress' } | { kind: 'idempotency_key_reused' };
 
-/** Stores responses of writes that keep no outcome with the write. */
+/** Stores responses of writes whose store keeps no outcome with the write. */
 export interface AnswerStore {
-  /** Claims the key for one attempt, which ends with a method of `ClaimedAnswer`. */
+  /** Claims the key for one attempt. A method of `ClaimedAnswer` ends the attempt. */
   claimAnswer(request: { organizationId: string; idempotency: Idempotency }): Promise<AnswerClaim>;
 }
 
 export type AnswerClaim =
   | { kind: 'claimed'; claim: ClaimedAnswer }
   | { kind: 'kept'; sealed: string }
-  /** An earlier attempt ended without a response, such as in a crash: its work may or may not be done. */
+  /** An earlier attempt ended without a response, for example in a crash: the work of that attempt may or may not be done. */
   | { kind: 'outcome_unknown' }
   | IdempotencyConflict;
 
@@ -41,5 +41,5 @@ export interface ShownIdentifier {
   value: string;
 }
 
-/** The result of a write. `replayed` is true if it is the stored result of an earlier request with the same key. */
+/** The result of a write. `replayed` is true if the result was stored by an earlier request with the same key. */
 export type IdempotentResult<T> = { kind: 'done'; value: T; replayed: boolean } | IdempotencyConflict;

@@ -27,15 +27,15 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * A time-ordered id: `prefix_` and a UUIDv7 in 26 characters of base32. It sorts by creation time to the millisecond, then by `sequence`, a
- * safe integer from 0, if one is given.
+ * A time-ordered id: `prefix_` and a UUIDv7 in 26 characters of base32. Ids sort by creation time to the millisecond, then by `sequence`, a
+ * safe integer from 0, if a sequence is given.
  */
 export function newId(
   prefix: 'con' | 'aud' | 'rej' | 'req' | 'era' | 'job',
   now: number = Date.now(),
   sequence?: number,
 ): string {
-  // Node.js keeps random bytes in reserve for this; asking the operating system each time takes four times as long.
+  // Node.js keeps a reserve of random bytes for `randomUUID`; asking the operating system each time takes four times as long.
   const bytes = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
   bytes[0] = now / 2 ** 40;
   bytes[1] = now / 2 ** 32;
@@ -45,7 +45,7 @@ export function newId(
   bytes[5] = now;
   bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
   if (sequence !== undefined) {
-    // The sequence takes 53 bits; two random bytes stay.
+    // The sequence takes 53 bits, which leaves two random bytes.
     bytes[6] = 0x70;
     bytes.writeUIntBE(Math.floor(sequence / 2 ** 32), 7, 3);
     bytes.writeUInt32BE(sequence % 2 ** 32, 10);
@@ -53,7 +53,7 @@ export function newId(
   return `${prefix}_${base32(bytes)}`;
 }
 
-/** The id of the company with a normalized domain. It is the same within an organization, and different in other organizations. */
+/** The id of the company with a normalized domain. The id is the same within an organization, and different in other organizations. */
 export function companyId(organizationId: string, domain: string): string {
   const digest = hash('sha256', `${organizationId}\n${domain}`, 'buffer');
   return `com_${base32(digest.subarray(0, 16))}`;

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** An IP address as 16 bytes in hexadecimal (IPv4 mapped into IPv6); null for other text. Sorts like addresses. */
+/** An IP address as 16 bytes in hexadecimal (IPv4 mapped into IPv6); null for other text. The text sorts in the order of addresses. */
 export function addressKey(value: string): string | null {
   if (!ipaddr.isValid(value) || value.includes('%')) return null;
   if (ipaddr.IPv4.isValid(value) && !ipaddr.IPv4.isValidFourPartDecimal(value)) return null;

@@ -5,7 +5,7 @@ import { systemClock } from './time.js';
 export interface JobRun {
   /** Longest expected time between two successes, in milliseconds. */
   intervalMs: number;
-  /** Milliseconds since the epoch; before the first success, the start of the job. */
+  /** Time of the last success, in milliseconds since the epoch; before the first success, the start of the job. */
   succeededAt: number;
 }
 
@@ -17,7 +17,7 @@ export class JobRuns {
     this.#clock = clock;
   }
 
-  /** Adds a job, which counts as successful until it is late. */
+  /** Adds a job, which counts as successful until its first success is overdue. */
   started(name: string, intervalMs: number): void {
     this.#runs.set(name, { intervalMs, succeededAt: this.#clock.now() });
   }

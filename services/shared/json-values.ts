@@ -13,8 +13,8 @@ const CLOSING_BRACKET = 0x5d;
 const CLOSING_BRACE = 0x7d;
 
 /**
- * Whether text in UTF-8 has more than `limit` of `[`, `{`, `,` and `:` outside strings: the cost of parsing depends on their number rather
- * than on bytes. Works for any text, valid JSON or not.
+ * Whether UTF-8 text has more than `limit` of the characters `[`, `{`, `,` and `:` outside strings. The cost of parsing depends on their
+ * number rather than on bytes. Works for any text, valid JSON or not.
  */
 export function hasTooManyValues(json: Uint8Array, limit = MAX_VALUES): boolean {
   if (json.length <= limit) return false;
@@ -32,7 +32,7 @@ export function hasTooManyValues(json: Uint8Array, limit = MAX_VALUES): boolean 
   return false;
 }
 
-/** Whether arrays and objects in text in UTF-8 are nested in more than `limit` levels. Works for any text, valid JSON or not. */
+/** Whether arrays and objects in UTF-8 text are nested in more than `limit` levels. Works for any text, valid JSON or not. */
 export function isTooDeep(json: Uint8Array, limit = MAX_DEPTH): boolean {
   if (!hasMore(json, limit)) return false;
   let depth = 0;
@@ -49,7 +49,10 @@ export function isTooDeep(json: Uint8Array, limit = MAX_DEPTH): boolean {
   return false;
 }
 
-/** Whether text has more than `limit` opening brackets and braces, even inside strings: a native search, far cheaper than a loop. */
+/**
+ * Whether text has more than `limit` opening brackets and braces, counting those inside strings too. This native search is far cheaper than
+ * a loop.
+ */
 function hasMore(json: Uint8Array, limit: number): boolean {
   if (json.length <= limit) return false;
   let found = 0;

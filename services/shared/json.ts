@@ -1,4 +1,4 @@
-/** The JSON of a T. Stores pass records on as text, so that responses are made without parsing them. */
+/** The JSON of a T. Stores return records as JSON text, so that responses are made without parsing. */
 export type Json<T> = string & { readonly json?: T };
 
 export function toJson<T>(value: T): Json<T> {
@@ -13,7 +13,7 @@ export function fromJson<T>(json: Json<T>): T {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Text that replaces a T in a response. */
+/** JSON text that stands in place of a T in a response. */
 export class JsonText<T> {
   readonly text: Json<T>;
 

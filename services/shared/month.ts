@@ -14,13 +14,13 @@ export const monthFrom = (year: number, month: number): Month | null =>
     ? ((year * 12 + month - 1) as Month)
     : null;
 
-/** Year, and the number from 1 to 12. */
+/** Year, and number of the month from 1 to 12. */
 export const partsOfMonth = (month: Month): { year: number; month: number } => ({
   year: Math.floor(month / 12),
   month: (month % 12) + 1,
 });
 
-/** First day as `YYYY-MM-DD`. */
+/** First day of the month as `YYYY-MM-DD`. */
 export function firstDayOf(month: Month): string {
   const { year, month: number } = partsOfMonth(month);
   return `${String(year).padStart(4, '0')}-${String(number).padStart(2, '0')}-01`;

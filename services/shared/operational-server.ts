@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 /** A server for probes and Prometheus, on a port that clients need not reach. */
 export interface OperationalServer {
-  /** Such as http://127.0.0.1:9090. */
+  /** Base address, such as http://127.0.0.1:9090. */
   url: string;
   /** Closes the port and all connections at once. */
   close(): void;
@@ -27,7 +27,10 @@ export const jsonResponse = (status: number, body: object): OperationalResponse 
   body: JSON.stringify(body),
 });
 
-/** Serves one response per path, 404 for other paths, and 500 if a route fails. Resolves once it listens. Rejects with the listen error. */
+/**
+ * Serves one response per path, 404 for other paths, and 500 if a route fails. Resolves once the server listens. Rejects with the listen
+ * error.
+ */
 export function startOperationalServer(
   { host, port }: { host: string; port: number },
   routes: OperationalRoutes,

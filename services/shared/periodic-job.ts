@@ -7,9 +7,9 @@ export interface PeriodicJobOptions {
   name: string;
   /** Records the successes of the job. */
   runs?: JobRuns;
-  /** Longest expected time between two successes, if it is not `intervalMs`. */
+  /** Longest expected time between two successes; by default `intervalMs`. */
   dueMs?: number;
-  /** For a job that deletes by age: while the clock of this process is wrong, a run is skipped and counts as failed. */
+  /** Guard of a job that deletes by age: while the clock of this process is wrong, a run is skipped and counts as failed. */
   deletes?: DeletionGuard;
   /** Mean time from the end of a run to the next run. */
   intervalMs: number;
@@ -17,13 +17,13 @@ export interface PeriodicJobOptions {
   firstRunMs?: number;
   /** Message of the log line about a failed run. */
   failure: string;
-  /** Minimum time between two such lines; by default, every failure is logged. */
+  /** Minimum time between two log lines about failures; by default, every failure is logged. */
   logIntervalMs?: number;
   log?: { warn(details: object, message: string): void };
   /** Details of the log line; by default, the error as `err`. */
   details?(error: unknown): object;
   sleep?: typeof sleep;
-  /** A number from 0 (inclusive) to 1 (exclusive). */
+  /** Source of random numbers from 0 (inclusive) to 1 (exclusive). */
   random?(): number;
   /** Monotonic time in milliseconds. */
   now?(): number;

@@ -8,7 +8,7 @@ export interface OrderedRecord<Record> {
   record: Record;
   /** Milliseconds since the epoch. */
   acceptedAt: number;
-  /** At most 10 digits: offset and partition for Kafka, otherwise slot, request and line. */
+  /** Position of the record, at most 10 digits: offset and partition in Kafka, otherwise slot, request and line. */
   sequence: number;
 }
 
@@ -21,11 +21,14 @@ export function organizationOf(record: OrganizationRecord): string {
 
 /** Makes an event time positive and 16 digits long for every year from 0 to 9999. */
 const TIME_OFFSET_MS = 1_100_000_000_000_000;
-/** 13 digits of milliseconds. */
+/** Multiplier that leaves room for 13 digits of milliseconds. */
 const ACCEPTED_DIGITS = 1e13;
-/** Acceptances end here, in the year 2128. Larger numbers are used for times with microseconds. */
+/** Upper bound of acceptance times, in the year 2128. Larger numbers are used for event times with microseconds. */
 const MAX_ACCEPTED = 5e12;
-/** 10 digits. Large offsets wrap around, which only matters for two records accepted in the same millisecond. */
+/**
+ * Multiplier that leaves room for 10 digits of sequence. Large offsets wrap around, which only matters for two records accepted in the same
+ * millisecond.
+ */
 const SEQUENCE_DIGITS = 1e10;
 
 /**
@@ -46,7 +49,8 @@ export function recordOrder(time: string | null | undefined, acceptedAt: number,
 }
 
 /**
- * The 23 digits of acceptance time and sequence for a time with microseconds: above every acceptance of the same time without microseconds.
+ * The 23 digits of acceptance time and sequence for an event time with microseconds. They are above every acceptance with the same event
+ * time without microseconds.
  */
 const FINER = {
   from: 50_000_000_000_000_000_000_000n,
@@ -56,7 +60,7 @@ const FINER = {
   perMillisecond: 20_000_000,
 };
 
-/** A sequence keeps only its last digits, because there is room for 20 million in a millisecond. */
+/** Keeps only the last digits of the sequence, because a millisecond has room for 20 million. */
 function finerOrder(micros: number, acceptedAt: number, sequence: number): string {
   const { from, perMicrosecond, firstAccepted, lastAccepted, perMillisecond } = FINER;
   const accepted = Math.min(Math.max(firstAccepted, acceptedAt), lastAccepted) - firstAccepted;
@@ -75,7 +79,7 @@ export function timeOfOrder(order: string): string {
 
 /** SQL of ClickHouse: the acceptance time of the order `version`, in milliseconds since the epoch. */
 export function acceptedMsSql(version: Sql): Sql {
-  // Larger number literals would be floats.
+  // A number as SQL: ClickHouse would read larger number literals as floats.
   const number = (value: bigint | number) => sql`toUInt128('${BigInt(value)}')`;
   const { from, perMicrosecond, firstAccepted, perMillisecond } = FINER;
   const place = sql`${version} % ${number(BigInt(ACCEPTED_DIGITS) * BigInt(SEQUENCE_DIGITS))}`;
@@ -111,7 +115,7 @@ export interface RecordVersion {
   recordOrder: string | null;
 }
 
-/** Remains of a deleted record: an older record does not create it again. */
+/** Remains of a deleted record, so that an older record does not create the record again. */
 export interface Deletion {
   createdMs?: never;
   recordOrder: string;
@@ -126,15 +130,15 @@ type VersionedRecord = OrderedRecord<{
   deleted?: boolean | null;
 }>;
 
-/** Code of records without effect, because a newer record exists. They count as accepted. */
+/** Code of records that have no effect, because a newer record exists. Such records count as accepted. */
 const STALE = 'stale';
 
 export const isStale = (reason: unknown): boolean =>
   reason instanceof RecordRejectedError && reason.code === STALE;
 
 /**
- * The version after a record; null if it is the last record again, which changes nothing. Throws `RecordRejectedError` (`isStale`) if a
- * newer record exists.
+ * The version after a record; null if the record is the last record again, which changes nothing. Throws `RecordRejectedError` (`isStale`)
+ * if a newer record exists.
  */
 export function nextVersion(
   before: RecordVersion | Deletion | undefined,
@@ -151,8 +155,8 @@ export function nextVersion(
 }
 
 /**
- * The order of a change by a request. It applies whatever was written before, and records older than the request do not undo it. `now` is
- * in milliseconds since the epoch.
+ * The order of a change by a request. The change applies whatever was written before, and records older than the request do not undo the
+ * change. `now` is in milliseconds since the epoch.
  */
 export function orderOfRequest(now: number, before: Pick<RecordVersion, 'recordOrder'>): string {
   const order = recordOrder(undefined, now, 0);
@@ -189,7 +193,7 @@ export interface OrderSlots {
   leaseSlot(now: number): Promise<SlotLease>;
 }
 
-/** The slot of the only process on an embedded store, and of records whose topic determines their order. */
+/** The slot of the only process on an embedded store. Also used for records whose topic determines their order. */
 export const ONLY_SLOT: OrderSlots = {
   leaseSlot: async () => ({ slot: 0, from: 0, until: Number.POSITIVE_INFINITY }),
 };
@@ -205,7 +209,7 @@ export interface Acceptance {
   at(line: number): Acceptances;
 }
 
-/** For records that are not written. Their sequence is their line. */
+/** Acceptance of records that are not written. The sequence of a record is its line. */
 export const acceptedByLine = (clock: Clock): Acceptance => ({
   at: (line) => ({ acceptedAt: clock.now(), sequence: line }),
 });
@@ -228,7 +232,7 @@ export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): 
   const renew = async () => {
     lease = await slots.leaseSlot(Math.max(latest, clock.now()));
   };
-  /** Null if the next time is after the lease. */
+  /** The next block; null if its time is after the lease. */
   const nextBlock = (): Block | null => {
     const earliest = Math.max(lease.from, clock.now(), requests === REQUESTS ? latest + 1 : latest);
     if (earliest >= lease.until) return null;
@@ -252,7 +256,7 @@ export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): 
           block = requireBlock();
           page = itsPage;
         } else if (clock.now() >= block.time + BLOCK_MS) {
-          // If the lease has ended, the remaining lines of the block are still unused by other processes.
+          // If the lease has ended, this request continues with the rest of the block, which no other process uses.
           block = nextBlock() ?? block;
           renew().catch(() => undefined);
         }

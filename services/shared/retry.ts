@@ -1,9 +1,9 @@
 import { type Backoff, backoffMs, sleep } from './async.js';
 
 export interface RetryPolicy extends Backoff {
-  /** Attempts after the first; by default unlimited. */
+  /** Maximum attempts after the first attempt; by default unlimited. */
   retries?: number;
-  /** No retry begins after this many milliseconds; by default unlimited. */
+  /** Milliseconds after which no retry begins; by default unlimited. */
   timeoutMs?: number;
 }
 
@@ -12,10 +12,10 @@ export interface RetryOptions {
   isRetriable?(error: unknown): boolean;
   /** Called before each wait. */
   onRetry?(error: unknown): void;
-  /** Ends the waits. */
+  /** Signal that ends the waits. */
   signal?: AbortSignal;
   sleep?: typeof sleep;
-  /** A number from 0 (inclusive) to 1 (exclusive). */
+  /** Source of random numbers from 0 (inclusive) to 1 (exclusive). */
   random?(): number;
   /** Monotonic time in milliseconds. */
   now?(): number;

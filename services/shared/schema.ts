@@ -1,4 +1,7 @@
-/** Builders of JSON Schemas, which validate, type and document. Each takes its description first. */
+/**
+ * Builders of JSON Schemas, which serve to validate requests, to derive types, and to document. The first argument of a builder is the
+ * description.
+ */
 import type { Static, TSchema, TUnsafe, Type as TypeBox } from 'typebox';
 import { ID_PATTERN } from './ids.js';
 
@@ -76,7 +79,7 @@ export const withDefault = <T extends TSchema>(schema: T, value: NonNullable<Sta
 /** Schema keyword: text that is read as a query (contract 3.9). */
 export const TEXT_QUERY = 'x-text-query';
 
-/** `maxLength` applies to the text and to its folded form (contract 3.2), which is searched. */
+/** Text. `maxLength` applies to the text and to its folded form (contract 3.2), which searches use. */
 export const text = (description: string, options: Options = {}) => {
   const maxLength = Number(options.maxLength ?? 1024);
   return Type.String({ description, ...options, maxLength, [MAX_FOLDED_LENGTH]: maxLength });
@@ -100,7 +103,7 @@ export const boolean = (description: string, options: Options = {}) =>
 export const date = (description: string, options: Options = {}) =>
   Type.String({ description, format: 'date', ...options });
 
-/** ISO 8601 with an offset or Z. */
+/** A date-time in ISO 8601 with an offset or Z. */
 export const dateTime = (description: string, options: Options = {}) =>
   Type.String({ description, format: 'date-time', ...options });
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-/** A setting as JSON Schema. No library reads it: loading one would take longer than most commands run. */
+/** A setting as JSON Schema. No library validates settings: loading a library would take longer than most commands run. */
 export interface Setting<Value> {
   type: 'integer' | 'string' | 'boolean';
   default: Value;
@@ -19,7 +19,7 @@ const integer = settingOf<number>('integer');
 const boolean = settingOf<boolean>('boolean');
 const choice = <Value extends string>(description: string, options: Options<Value>) =>
   settingOf<Value>('string')(description, options);
-/** A text setting, which is empty unless it has a default. */
+/** A text setting. The value is empty unless the setting has a default. */
 const string = (description: string, options: Partial<Options<string>> = {}): Setting<string> =>
   choice(description, { default: '', ...options });
 
@@ -197,7 +197,7 @@ export const settingSchemas = {
   REACHLINE_API_KEY: string('API key for that gateway, the same as --api-key, but hidden from ps.'),
 };
 export type Environment = { [Name in keyof typeof settingSchemas]: (typeof settingSchemas)[Name]['default'] };
-/** What ingest does with fields that a stream does not have. */
+/** What ingest does with fields that its stream does not have. */
 export type UnknownFields = 'reject' | 'ignore';
 export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 

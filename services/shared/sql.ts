@@ -1,7 +1,7 @@
 /**
- * Only this module can compose SQL.
- * `sql` is a tagged template. A placeholder takes another fragment or a number; a plain string does not compile, and throws if the types
- * are bypassed. Values are bound, never written into a statement: `?` in SQLite, `{name:Type}` in ClickHouse.
+ * Only this module can compose SQL. `sql` is a tagged template. A placeholder takes another fragment or a number; a plain string does not
+ * compile, and throws if the types are bypassed. Values are bound by the driver, never written into a statement: `?` in SQLite,
+ * `{name:Type}` in ClickHouse.
  */
 import { readFileSync } from 'node:fs';
 
@@ -19,7 +19,7 @@ export class Sql {
     fragmentOf = (text) => new Sql(text);
   }
 
-  /** Text for the driver. */
+  /** Text of the statement for the driver. */
   get text(): string {
     return this.#text;
   }
@@ -30,7 +30,7 @@ export type SqlHole = Sql | number | bigint;
 /** Fragments without placeholders, created once per place in the code. */
 const constants = new WeakMap<TemplateStringsArray, Sql>();
 
-/** Throws `TypeError` for a placeholder that is neither a fragment nor a finite number. */
+/** Composes a statement. Throws `TypeError` for a placeholder that is neither a fragment nor a finite number. */
 export function sql(strings: TemplateStringsArray, ...holes: SqlHole[]): Sql {
   if (!Object.isFrozen(strings) || !Array.isArray(strings.raw))
     throw new TypeError('sql is a tag of templates, not a function of texts');
@@ -47,7 +47,7 @@ function textOf(hole: SqlHole): string {
   if (hole instanceof Sql) return hole.text;
   if (typeof hole !== 'bigint' && !Number.isFinite(hole))
     throw new TypeError('A hole of a statement takes a fragment or a finite number');
-  // "1 -${-1}" would otherwise begin a comment.
+  // Parentheses, because "1 -${-1}" would otherwise begin a comment.
   return hole < 0 ? `(${hole})` : String(hole);
 }
 
@@ -88,8 +88,8 @@ export function checkedIdentifier(name: string): Sql {
 }
 
 /**
- * Quoted text for ClickHouse, for places where it cannot be bound: in `SET` and in definitions. Quotes are doubled, so it would be one text
- * in SQLite too.
+ * Quoted text for ClickHouse, for places where a parameter cannot be bound: in `SET` and in definitions. Quotes are doubled, so the text
+ * would be a single text in SQLite too.
  */
 export const textLiteral = (text: string): Sql =>
   fragmentOf(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`);
@@ -98,7 +98,7 @@ export const textLiteral = (text: string): Sql =>
 export const readSqlFile = (path: string): Sql =>
   fragmentOf(readFileSync(path, 'utf8').replaceAll(/^[ \t]*--.*\n?/gm, ''));
 
-/** Statements of a file for ClickHouse, which takes one at a time. A semicolon at the end of a line ends a statement. */
+/** Statements of a file for ClickHouse, which runs one statement at a time. A semicolon at the end of a line ends a statement. */
 export const statementsOf = (file: Sql): Sql[] =>
   file.text
     .split(/;$/m)
@@ -112,19 +112,22 @@ export const blankedTexts = (printed: string): string =>
   printed.replaceAll(QUOTED, (quoted) => `'${' '.repeat(quoted.length - 2)}'`);
 
 /**
- * Text that the printer never writes outside quotes: what would end the statement or hide a part of it, and every letter by which the
- * engine could read quotes that this module does not see, such as \u2018 and the texts x'…' and b'…', in which backslashes have no meaning.
+ * Text that the printer never writes outside quotes. It includes what would end the statement or hide a part of it, and every letter by
+ * which the engine could read quotes that this module does not see, such as \u2018 and the texts x'…' and b'…', in which backslashes have
+ * no meaning.
  */
 const UNPRINTED = /[^\x20-\x7e]|[;"#`$\\]|--|\/\*|\b[xb]'/i;
 /** The printer repeats the type of a placeholder as the client wrote it. */
 const PLACEHOLDER = /\{\w+: ?[\w(), ]+\}/g;
-/** A placeholder with quotes in its type. Among such types, only times are accepted, with the name of a time zone in the quotes. */
+/** A placeholder with quotes in its type. Only types of times are accepted, with the name of a time zone in the quotes. */
 const QUOTED_PLACEHOLDER = /\{\w+: ?[\w(), ']+\}/g;
 const ZONE = "'[A-Za-z][\\w+/-]{0,63}'";
 const TIME_PLACEHOLDER = new RegExp(
   `^\\{\\w+: ?(?:(?:Nullable|Array)\\(){0,2}(?:DateTime\\(${ZONE}\\)|DateTime64\\(\\d, ?${ZONE}\\))\\){0,2}\\}$`,
 );
-/** A quoted name. The engine prints names into trees unescaped, where a line feed would begin a new node. */
+/**
+ * A control character or escape in a quoted name. The engine prints names into trees unescaped, where a line feed would begin a new node.
+ */
 const CONTROL = /\p{Cc}|\\[^\\`'"]/u;
 
 const namesWithControl = (printed: string) =>
@@ -133,8 +136,8 @@ const namesWithControl = (printed: string) =>
   );
 
 /**
- * The statement of a client, as ClickHouse's parser printed it: the only text from outside that becomes SQL. Throws `RangeError` unless it
- * is exactly one statement without `INTO OUTFILE`, which the embedded engine obeys regardless of rights.
+ * The statement of a client, as ClickHouse's parser printed it: the only text from outside that becomes SQL. Throws `RangeError` unless the
+ * text is exactly one statement without `INTO OUTFILE`, which the embedded engine obeys regardless of rights.
  */
 export function printedStatement(printed: string): Sql {
   const bare = blankedTexts(printed);
@@ -152,7 +155,7 @@ export function printedStatement(printed: string): Sql {
   return fragmentOf(printed);
 }
 
-/** A name in backquotes for ClickHouse, which may contain any character. */
+/** A name in backquotes for ClickHouse. The name may contain any character. */
 export const quotedIdentifier = (name: string): Sql =>
   fragmentOf(`\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``);
 
@@ -169,6 +172,6 @@ export const fillPlaceholders = (file: Sql, fragments: Readonly<Record<string, S
     }),
   );
 
-/** Inserts a fragment after the first match, if there is one. */
+/** Inserts a fragment after the first match; returns the statement unchanged if nothing matches. */
 export const insertBehind = (statement: Sql, pattern: RegExp, fragment: Sql): Sql =>
   fragmentOf(statement.text.replace(pattern, (match) => match + fragment.text));

@@ -70,7 +70,7 @@ export class PartialWriteError extends Error {
   }
 }
 
-/** The store understood the record or query but rejected it: a retry would be rejected again. */
+/** The store understood the record or query but rejected it. A retry would be rejected again. */
 export class RejectedError extends Error {
   override readonly name = 'RejectedError';
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { packageRoot } from './fs.js';
 
 /**
- * Normal form, words and length of text. Stored and searched text pass through the same functions, so a word matches in one store exactly
- * if it matches in the other (contract 3.9).
+ * Normal form, words and length of text. Stored text and searched text pass through the same functions, so a word matches in one store if
+ * and only if it matches in the other store (contract 3.9).
  */
 
-/** Letters whose stroke or ligature Unicode does not decompose, so dropping marks alone would keep them. */
+/** Letters whose stroke or ligature Unicode does not decompose, so dropping marks alone would keep the stroke or ligature. */
 const UNDECOMPOSED: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -25,7 +25,7 @@ const UNDECOMPOSED: Record<string, string> = {
   ى: 'ي',
   ی: 'ي',
   ک: 'ك',
-  // Unicode calls this a letter, but in Ukrainian names it is an apostrophe.
+  // Unicode calls this character a letter, but in Ukrainian names it is an apostrophe.
   ʼ: "'",
 };
 const undecomposed = /[ßæœøđðþħıłŧςىیکʼ]/g;
@@ -39,7 +39,7 @@ const hiragana = /[\u3041-\u3096\u309d\u309e]/g;
 const KATAKANA_OFFSET = 0x60;
 const hasHan = /\p{sc=Han}/u;
 const han = /\p{sc=Han}/gu;
-/** The normal form of a Han character, by each of its variants. */
+/** The normal form of each variant of a Han character. */
 const HAN_VARIANTS: ReadonlyMap<string, string> = readHanVariants();
 const otherDigit = /(?![0-9])\p{Nd}/gu;
 
@@ -58,7 +58,7 @@ export function fold(text: string): string {
     : folded;
 }
 
-/** Rows of a table: the normal form, then its variants. */
+/** Reads a table. Each row has the normal form, then the variants of it. */
 function readHanVariants(): Map<string, string> {
   const rows = readFileSync(join(packageRoot, 'services/shared/han-variants.txt'), 'utf8').split('\n');
   const variants = new Map<string, string>();
@@ -82,7 +82,7 @@ function asciiDigit(digit: string): string {
   return String(before % 10);
 }
 
-/** Maximum letters that one character folds to: U+FDFA. */
+/** Maximum letters to which one character (U+FDFA) folds. */
 export const MAX_FOLDED_GROWTH = 18;
 
 /** Symbols, squared words and presentation forms. All other characters fold to at most `USUAL_GROWTH` characters. */
@@ -114,10 +114,10 @@ export function compareCodePoints(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Surrogates stand for code points above all other code units. */
+/** Surrogates stand for code points that are above all other code units. */
 const codePointOrder = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
-/** Folded, trimmed, and with white space collapsed, for comparing whole values. */
+/** Folds and trims text and collapses its white space, to compare whole values. */
 export function foldValue(text: string): string {
   return fold(text).trim().replace(/\s+/g, ' ');
 }
@@ -133,11 +133,11 @@ export function words(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Letters that are written as two if a keyboard lacks them. */
+/** Letters that people write as two letters if a keyboard lacks them. */
 const SPELLED_OUT: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ø: 'oe', ü: 'ue', å: 'aa' };
 const spelledLetters = /[äöøüå]/giu;
 
-/** Words with such letters, and their spelled-out form: "Müller" gives the pair muller, mueller. */
+/** Words that contain such letters, each with its spelled-out form: "Müller" gives the pair muller, mueller. */
 export function spelledOut(text: string): Map<string, string> {
   const pairs = new Map<string, string>();
   if (plainAscii.test(text)) return pairs;
@@ -157,8 +157,8 @@ const outsideDomains = /[^\p{L}\p{M}\p{N}.-]/u;
 const leadingLetters = /^(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)/u;
 
 /**
- * Emails and domains in a text, folded. Each counts as one word in addition to its parts. Takes linear time; a single regular expression
- * would take quadratic time.
+ * Emails and domains in a text, folded. An email or domain counts as one word in addition to its parts. Takes linear time; a single regular
+ * expression would take quadratic time.
  */
 export function compounds(text: string): string[] {
   if (!text.includes('@') && !text.includes('.')) return [];
@@ -221,8 +221,8 @@ export function codePoints(text: string): number {
 let rows: [number[], number[], number[]] = [[], [], []];
 
 /**
- * Insertions, deletions, substitutions and transpositions of neighbours between two words (optimal string alignment distance); null if
- * there are more than `limit`.
+ * Number of insertions, deletions, substitutions and transpositions of neighbours between two words (optimal string alignment distance);
+ * null if the number is above `limit`.
  */
 export function distanceWithin(left: string, right: string, limit: number): number | null {
   if (left === right) return 0;
@@ -270,7 +270,7 @@ function letters(word: string): number[] {
   return codes;
 }
 
-/** Null for blank text, which counts as absent (contract 1.4). */
+/** The text, or null if it is blank, which counts as absent (contract 1.4). */
 export function orNull(text: string | null | undefined): string | null {
   return text === undefined || text === null || text.trim() === '' ? null : text;
 }

@@ -1,4 +1,4 @@
-/** Source of the current time. Tests pass their own. */
+/** Source of the current time. Tests pass their own clock. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -15,8 +15,8 @@ const timestamp =
   /^(?<day>\d{4}-\d{2}-\d{2})[T ](?<time>\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(?:(?<utc>Z)|(?<hours>[+-]\d{2})(?::?(?<minutes>\d{2}))?)$/i;
 
 /**
- * A date-time with an offset in RFC 3339 format, and its day; null for other text. Exports also write a space for T (warehouses), `+0000`
- * (Salesforce) and `+00` (PostgreSQL).
+ * A date-time with an offset in RFC 3339 format, and its day; null for other text. Also accepts forms that exports write: a space in place
+ * of T (warehouses), `+0000` (Salesforce) and `+00` (PostgreSQL).
  */
 export function canonicalTimestamp(text: string): { day: string; text: string } | null {
   const { day, time, utc, hours, minutes = '00' } = timestamp.exec(text)?.groups ?? {};
@@ -24,7 +24,10 @@ export function canonicalTimestamp(text: string): { day: string; text: string } 
   return { day, text: `${day}T${time}${utc ? 'Z' : `${hours}:${minutes}`}` };
 }
 
-/** Parses a date-time with an offset to milliseconds since the epoch. A leap second becomes the next second. Throws RangeError. */
+/**
+ * Parses a date-time with an offset to milliseconds since the epoch. A leap second becomes the next second. Throws RangeError for other
+ * text.
+ */
 export function parseTimestamp(given: string): number {
   const upper = canonicalTimestamp(given)?.text ?? given;
   const direct = Date.parse(upper);

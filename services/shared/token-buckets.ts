@@ -4,11 +4,14 @@ const MAX_BUCKETS = 10_000;
 
 interface Bucket {
   tokens: number;
-  /** Milliseconds, monotonic. */
+  /** Time of the last refill, in milliseconds of a monotonic clock. */
   filledAt: number;
 }
 
-/** Token buckets by id. Of more than 10 000, the least recently used counts as full again. `now` is monotonic, in milliseconds. */
+/**
+ * Token buckets by id. If there are more than 10 000, the least recently used bucket counts as full again. `now` is monotonic, in
+ * milliseconds.
+ */
 export class TokenBuckets {
   readonly capacity: number;
   readonly #perSecond: number;

@@ -31,7 +31,7 @@ ajv.addKeyword({
   type: 'string',
   schemaType: 'number',
   error: { message: 'is too long once folded' },
-  // Inlined into the compiled validator: a call per text would be measurably slower.
+  // Inlined into the compiled validator, because a function call for each text would be measurably slower.
   code(context: KeywordCxt) {
     const { data, gen } = context;
     const limit = Number(context.schema);
@@ -43,7 +43,7 @@ ajv.addKeyword({
 /** The years 0000 to 9999 in UTC, which ISO 8601 writes with four digits. */
 const TIMESTAMP_RANGE = { first: Date.UTC(-1, 12), last: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
-/** The format of ajv-formats accepts leap seconds, which `Date` cannot represent. */
+/** Checks a date-time. Unlike the format of ajv-formats, rejects leap seconds, which `Date` cannot represent. */
 function isDateTime(text: string): boolean {
   const canonical = canonicalTimestamp(text);
   if (canonical === null || !isDate(canonical.day)) return false;
@@ -77,7 +77,7 @@ function isEmail(text: string): boolean {
   );
 }
 
-/** Maximum errors per request: more would only cost memory for a hostile body. */
+/** Maximum errors per request: more errors would only cost memory for a hostile body. */
 export const MAX_ERRORS = 100;
 /** Maximum number of unknown fields for which a known field is suggested. */
 const MAX_HINTS = 8;
@@ -98,8 +98,8 @@ const compiled = new WeakMap<TSchema, { validator: Validator; compile: () => Val
 const COMPILE_PAUSE_MS = 50;
 
 /**
- * Compiles schemas before their first use, while the process is mostly idle: the largest blocks the event loop for tens of milliseconds,
- * which would delay the first request and all others.
+ * Compiles schemas before their first use, while the process is mostly idle. Compiling the largest schema blocks the event loop for tens of
+ * milliseconds, which would delay the first request and all other requests.
  */
 export function compileAhead([schema, ...others]: readonly TSchema[]): void {
   if (!schema) return;
@@ -134,11 +134,11 @@ export function compileValidator(schema: TSchema): Validator {
     for (const error of isValid.errors ?? []) {
       if (found.length >= MAX_ERRORS) break;
       if (tooLong.some((pointer) => error.instancePath.startsWith(pointer))) continue;
-      // Errors of the alternatives come before the error that no alternative matches.
+      // Skips the errors of alternatives: Ajv then adds the error that no alternative matches.
       if (error.schemaPath.includes('/oneOf/')) continue;
-      // The rule that a name violates comes before the error that says which name.
+      // Skips the rule that a name violates: Ajv then adds the error that says which name.
       if (error.propertyName !== undefined) continue;
-      // Finding a suggestion is the most expensive part.
+      // Limits suggestions, because finding a suggestion is the most expensive part.
       const hasHint = error.keyword !== 'additionalProperties' || ++hints <= MAX_HINTS;
       found.push(explain(error, hasHint));
     }
@@ -149,8 +149,8 @@ export function compileValidator(schema: TSchema): Validator {
 }
 
 /**
- * Cuts lists that are too long, because Ajv would check every item. `tooLong` has pointers to the items of these lists, whose errors are
- * not reported.
+ * Cuts lists that are too long, because Ajv would check every item. `tooLong` has pointers to the items of these lists; errors of such
+ * items are not reported.
  */
 function withShortLists(
   value: unknown,
@@ -181,7 +181,7 @@ export function fieldName(pointer: string): string {
 /** Quotes names that are empty or contain spaces or punctuation. */
 const quoted = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : JSON.stringify(name));
 
-/** Other products call this field `linkedin_url`; here, the network is `network_a`. */
+/** Suggests a known field. Other products call this field `linkedin_url`; here, the network is `network_a`. */
 function suggestField(name: string, fields: string[]): string {
   return didYouMean(name, fields) || didYouMean(name.toLowerCase().replace('linkedin', 'network_a'), fields);
 }
