@@ -1,6 +1,7 @@
 /**
  * Admission control: limits the number, memory and duration of the requests of this process, in total, per organization and per key. Two
- * gateways allow twice as much. SQL statements have a queue of their own (`sql-endpoint/fair-mutex.ts`). A request releases what it holds at its deadline at the latest, whatever the client, handler or store does.
+ * gateways together allow twice as much. SQL statements have a separate queue (`sql-endpoint/fair-mutex.ts`). A request releases its
+ * resources at its deadline at the latest, whatever the client, handler or store does.
  */
 import type { Context } from 'koa';
 import type { Principal } from './principal.js';
@@ -8,7 +9,7 @@ import { Problem } from './problems.js';
 
 const MIB = 1024 * 1024;
 
-/** Organizations and keys have a share of each limit, so that none can starve others. */
+/** Limit of a resource. Organizations and keys have a share of each limit, so that none of them can starve the others. */
 export interface AdmissionLimit {
   total: number;
   perOrganization: number;
@@ -20,15 +21,15 @@ export interface AdmissionLimit {
 export const ADMISSION_LIMITS = {
   /** Slots of operations whose body has arrived. */
   slots: { total: 1000, perOrganization: 750, perKey: 500 },
-  /** Requests whose body is still arriving. An ingest request counts until its response. */
+  /** Requests whose body is still arriving. An ingest request counts until its response is sent. */
   bodies: { total: 1000, perOrganization: 400, perKey: 200 },
-  /** Bytes of these bodies, after decompression. */
+  /** Bytes of arriving bodies, after decompression. */
   bodyBytes: { total: 256 * MIB, perOrganization: 128 * MIB, perKey: 64 * MIB },
   /** Bytes of responses that clients have not read yet. */
   responseBytes: { total: 256 * MIB, perOrganization: 128 * MIB, perKey: 64 * MIB },
   /**
    * Bytes of bodies in temporary files: compressed bodies, and bodies with `on_reject=fail`. There is room for one body of 1 GiB that is
-   * both.
+   * compressed and has `on_reject=fail`.
    */
   temporaryBytes: { total: 2048 * MIB, perOrganization: 1280 * MIB, perKey: 1152 * MIB },
   /** Exports; each holds a page of a few megabytes. */
@@ -39,7 +40,7 @@ export const ADMISSION_LIMITS = {
 export const MIN_EXPORT_RATE = 64 * 1024;
 const EXPORT_WINDOW_MS = 60_000;
 
-/** Called with costs of a request that are known only later. */
+/** Receives the costs of a request that are known only after it began. */
 export interface RequestCosts {
   /** Called with the size of the body as received. */
   received(bytes: number): void;
@@ -115,8 +116,8 @@ export class Admission {
   }
 
   /**
-   * Runs a request with a deadline. At the deadline it ends with 408 if its body has not arrived, otherwise with 504. Throws 503 if too
-   * many bodies are arriving. Progress of an export moves its deadline.
+   * Runs a request with a deadline. At the deadline, the request ends with 408 if its body has not arrived, otherwise with 504. Throws 503
+   * if too many bodies are arriving. Progress of an export moves its deadline.
    */
   async run<T>(
     ctx: Context,
@@ -130,7 +131,7 @@ export class Admission {
     ];
     const scopes: Scope[] = [{ limit: 'total', whose: '', id: '', usage: this.total }, ...own];
     const request = new AdmittedRequest(this, scopes, costs, () => this.#close(own));
-    // The client may have disconnected while its key was looked up: then no event follows.
+    // The client may have disconnected during the look-up of its key; in that case, no event follows.
     if (ctx.res.closed) request.closed();
     else ctx.res.once('close', () => request.closed());
     try {
@@ -162,7 +163,7 @@ export class Admission {
     }
   }
 
-  /** Ends the slowest export of the organization with most exports, if it is read too slowly. */
+  /** Ends the slowest export of the organization with the most exports, if its client reads too slowly. */
   endSlowExport(): boolean {
     const [slowest] = [...this.exports]
       .filter((request) => request.exportRate() < MIN_EXPORT_RATE)
@@ -173,12 +174,12 @@ export class Admission {
   }
 }
 
-/** Resources that one request holds. After `release`, it holds only its response. */
+/** Resources that one request holds. After `release`, the request holds only its response. */
 export class AdmittedRequest {
   deadline: NodeJS.Timeout | undefined;
   /** Ends the request. */
   reject: (reason: Problem) => void = () => undefined;
-  /** Adds to the problem that the deadline of the request causes. */
+  /** Adds details to the problem that the deadline of the request causes. */
   atDeadline: (problem: Problem) => Problem = (problem) => problem;
   readonly costs: RequestCosts;
   readonly #onOver: () => void;
@@ -210,7 +211,7 @@ export class AdmittedRequest {
     this.#hold('requests', 1);
   }
 
-  /** Throws 503 above the limit. */
+  /** Acquires an amount of a resource. Throws 503 above the limit. */
   acquire(resource: Resource, amount: number): void {
     if (this.#isReleased) return;
     this.#requireRoom(resource, amount);
@@ -221,7 +222,7 @@ export class AdmittedRequest {
   readonly temporarySpace = {
     /** Throws 503 if there is no room for this many bytes now. */
     require: (bytes: number): void => this.#requireRoom('temporaryBytes', bytes),
-    /** Throws 503 above the limit. */
+    /** Acquires bytes of temporary files. Throws 503 above the limit. */
     take: (bytes: number): void => this.acquire('temporaryBytes', bytes),
     release: (bytes: number): void => {
       if (!this.#isReleased) this.#hold('temporaryBytes', -bytes);
@@ -239,7 +240,7 @@ export class AdmittedRequest {
     this.acquire('slots', slots);
   }
 
-  /** Throws 503 if too many exports run, and none of them is read too slowly. */
+  /** Throws 503 if too many exports run, and the client of none of them reads too slowly. */
   startExport(): void {
     if (this.#isReleased) return;
     const refusal = this.#refusal('exports', 1);
@@ -276,7 +277,7 @@ export class AdmittedRequest {
     return elapsed < EXPORT_WINDOW_MS ? lastRate : (bytes / elapsed) * 1000;
   }
 
-  /** Exports of the organization that sends this request. */
+  /** Number of running exports of the organization that sends this request. */
   get organizationExports(): number {
     return this.#usageOf('perOrganization').exports;
   }
@@ -302,7 +303,7 @@ export class AdmittedRequest {
     clearTimeout(this.deadline);
     if (this.#isReleased) return;
     this.#isReleased = true;
-    // Stores count their responses as in flight until this signal.
+    // Stores count responses as in flight until this signal is aborted.
     this.#controller.abort(REQUEST_ENDED);
     this.#admission.exports.delete(this);
     for (const resource of [
@@ -325,12 +326,12 @@ export class AdmittedRequest {
     throw new Problem('overloaded', `Too many ${noun}${refusal.whose} ${state}. ${advice}`);
   }
 
-  /** The narrowest scope without room. */
+  /** The narrowest scope that has no room for the amount; undefined if all scopes have room. */
   #refusal(resource: Resource, amount: number): Scope | undefined {
     const limits: AdmissionLimit = this.#admission.limits[resource];
     return this.#scopes.findLast(({ limit, usage }) => {
       const used = usage[resource];
-      // A response larger than the limit is sent if it is the only one.
+      // A response larger than the limit is sent if no other response is unread.
       if (resource === 'responseBytes' && used === 0) return false;
       const isKept = limit === 'total' && this.#usageOf('perOrganization')[resource] > 0;
       return used + amount > limits[limit] - (isKept ? (limits.reserved ?? 0) : 0);

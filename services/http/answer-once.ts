@@ -1,6 +1,6 @@
 /**
- * Stores responses of writes for repeated requests with the same idempotency key (contract 3.4). Operations whose store keeps the outcome
- * with the write do not need this.
+ * Stores responses of writes, and returns a stored response to a repeated request with the same idempotency key (contract 3.4). Operations
+ * whose store keeps the outcome with the write do not need this.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { TSchema } from 'typebox';
@@ -53,7 +53,7 @@ export async function answerOnce<Services extends AnswerServices>(
     const json = await serialize(answer);
     onKept(json.length);
     const shown = endpoint.shows?.(JSON.parse(json.toString())) ?? [];
-    // The work is done. If the response cannot be stored, the next attempt gets `outcome_unknown`.
+    // The work is done, so an error here is ignored. If the response cannot be stored, the next attempt gets `outcome_unknown`.
     await claim.keep({ sealed: seal.close(json), shown }).catch(() => undefined);
     return json;
   } catch (error) {
@@ -70,7 +70,10 @@ const outcomeUnknown = (): Problem =>
     'The first request with this Idempotency-Key ended without a response, and its outcome is unknown. Check the current state, then send what is missing with another key.',
   );
 
-/** An operation throws its problems before it writes, and passes the signal of the request to no write. */
+/**
+ * Whether the failed operation wrote nothing. An operation throws its problems before it writes, and passes the signal of the request to no
+ * write.
+ */
 const wroteNothing = (error: unknown, signal: AbortSignal): boolean =>
   error instanceof Problem || error instanceof OverloadedError || (signal.aborted && error === signal.reason);
 
@@ -80,8 +83,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a response with the idempotency key, of which the store gets only a hash. Whoever reads the store cannot read responses, such as
- * the secret of a key. The fingerprint of the request is keyed too, so that nobody can test whom a request named.
+ * Encrypts a response with the idempotency key, of which the store gets only a hash. So no reader of the store can read responses, such as
+ * the secret of a key. The fingerprint of the request is keyed too, so that no reader can test which person a request named.
  */
 class Seal {
   readonly stored: Idempotency;

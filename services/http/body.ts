@@ -20,7 +20,7 @@ function parserOf(limit: number): Middleware {
     parser = koaBodyparser({
       enableTypes: ['text'],
       extendTypes: { text: ['application/json'] },
-      // The types do not know that the limit may be a number, and that null returns bytes.
+      // The cast is needed because the types do not know that the limit may be a number and that null returns bytes.
       ...({ textLimit: limit, encoding: null } as object),
       onerror: (error: Error & { type?: string }) => {
         if (error.type === 'entity.too.large') throw tooLarge(limit);
@@ -38,14 +38,14 @@ export async function readBody(
   admitted: AdmittedRequest,
   limit = BODY_LIMIT,
 ): Promise<Record<string, unknown>> {
-  // The parser rejects malformed parameters, which are ignored here.
+  // The parser rejects malformed parameters of the media type, so the parameters are removed.
   ctx.req.headers['content-type'] = requireMediaType(ctx, ['application/json']);
   const { 'content-encoding': encoding, 'content-length': length } = ctx.req.headers;
   if (encoding !== undefined && encoding !== 'identity') {
     throw new Problem('unsupported_media_type', 'Send the body as it is, without a content encoding.');
   }
   if (Number(length) > limit) throw tooLarge(limit);
-  // Reserve the maximum if there is no Content-Length.
+  // Without Content-Length, reserves the maximum.
   admitted.acquire('bodyBytes', length === undefined ? limit : Number(length));
   sendContinue(ctx);
   await parserOf(limit)(ctx, parsed);

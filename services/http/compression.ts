@@ -22,7 +22,7 @@ const IS_COMPRESSED = /^(?:image\/(?!svg)|font\/)/;
 /** Fast compression levels (decision 0001). */
 const GZIP = { level: 3 };
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
-/** Above this size, in bytes, the thread pool compresses. Below, handing the work over would cost several times as much. */
+/** Body size in bytes above which the thread pool compresses. Below, handing the work to the pool would cost several times as much. */
 const MAX_SYNC_BYTES = 256 * 1024;
 
 const compressGzip = promisify(gzip);
@@ -47,7 +47,7 @@ const ENCODINGS = ['br', 'gzip'];
 /** The types do not know the option `preferred`. */
 type EncodingOf = (offered: string[], options: { preferred: string[] }) => string | undefined;
 
-/** Returns the encoding, or undefined for no encoding, such as for a request without the header. */
+/** Returns the encoding; undefined for no encoding, for example for a request without the header. */
 function negotiate(ctx: Context) {
   ctx.vary('Accept-Encoding');
   const header = ctx.req.headers['accept-encoding'];
@@ -69,5 +69,5 @@ export async function compress(ctx: Context, body: string | Buffer): Promise<str
   return bytes.length > MAX_SYNC_BYTES ? codec.compress(bytes) : codec.compressSync(bytes);
 }
 
-/** A transform that compresses a streamed response and passes every chunk on at once; undefined if the client accepts no encoding. */
+/** A transform that compresses a streamed response and passes each chunk on at once; undefined if the client accepts no encoding. */
 export const compressStream = (ctx: Context): Transform | undefined => negotiate(ctx)?.stream();

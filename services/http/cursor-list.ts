@@ -15,8 +15,8 @@ export interface CursorRange {
 }
 
 /**
- * A list that is paged by `limit` and `cursor`. `readPage` serves both the page as JSON and the export of all matches. Its further fields
- * become fields of the response.
+ * A list that is paged by `limit` and `cursor`. `readPage` serves both a page as JSON and the export of all matches. Further fields of the
+ * page become fields of the response.
  */
 export const cursorListWith =
   <Services>() =>

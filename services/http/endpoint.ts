@@ -22,7 +22,7 @@ export const TAGS = {
 };
 export type Tag = keyof typeof TAGS;
 
-/** A request as its handler gets it. Fields with a default are always present. */
+/** A parsed body as its handler gets it. Fields with a default are always present. */
 export type ParsedBody<Schema extends TSchema> = Static<Schema> &
   (Schema extends TObject<infer Fields>
     ? {
@@ -36,16 +36,16 @@ export type ParsedBody<Schema extends TSchema> = Static<Schema> &
 export interface BodySource {
   /** Media type, without parameters. */
   type: string;
-  /** The header with its parameters. */
+  /** The `Content-Type` header with its parameters. */
   contentType: string;
-  /** The charset of the header, as written. */
+  /** The charset of the `Content-Type` header, as the client wrote it. */
   charset: string | undefined;
   /** The decompressed body. Throws a Problem if it is too large, ends early, or does not match its encoding. */
   chunks: AsyncIterable<Buffer>;
-  /** Bytes of `chunks` if the request states them, otherwise NaN. */
+  /** Number of bytes of `chunks` if the request states it, otherwise NaN. */
   expectedBytes: number;
   temporarySpace: AdmittedRequest['temporarySpace'];
-  /** Registers a function that adds to the problem that the deadline of the request causes. */
+  /** Registers a function that adds details to the problem that the deadline of the request causes. */
   atDeadline(complete: (problem: Problem) => Problem): void;
 }
 
@@ -62,7 +62,7 @@ export interface HandlerContext<Body, Query, Services = unknown> {
   textQuery?: TextQuery;
   /** The decoded `cursor` of the body: where the page begins. */
   after?: SortKey;
-  /** Body of an endpoint that declares `source`. */
+  /** Body of the request, if the endpoint declares `source`. */
   source?: BodySource;
   organizationId: string;
   /** Id of the API key. */
@@ -73,9 +73,12 @@ export interface HandlerContext<Body, Query, Services = unknown> {
   idempotency?: { route: string; key: string; fingerprint: string };
   /** Aborted if the client disconnects or the deadline of the request passes. */
   signal: AbortSignal;
-  /** Declares that the next call may write. An error before it left nothing behind, so that the request may be repeated (contract 3.4). */
+  /**
+   * Declares that the next call may write. An error before that call left nothing behind, so that the client may repeat the request
+   * (contract 3.4).
+   */
   beginsToWrite(): void;
-  /** Reports progress to the client; absent if the client does not request it. */
+  /** Reports progress to the client; absent if the client does not request progress. */
   onProgress?(progress: object): void;
   /** Headers of the response. A handler may add headers. */
   responseHeaders: Record<string, string>;
@@ -85,15 +88,15 @@ export interface HandlerContext<Body, Query, Services = unknown> {
 export type ExportFormat = 'csv' | 'ndjson';
 
 export interface MatchPage {
-  /** Objects, or their JSON. */
+  /** Matches as objects, or as JSON text. */
   items: readonly (object | Json<object>)[];
   /** Number of all matches; only the first page needs it. */
   total: number;
-  /** Beginning of the next page; null after the last page. */
+  /** Cursor position at which the next page begins; null after the last page. */
   next: unknown;
 }
 
-/** How to read all matches of a search or list. */
+/** Declares how to read all matches of a search or list. */
 export interface MatchList<Body = unknown, Services = unknown> {
   /** Schema of one match. Its scalars and lists of scalars are the columns of CSV. */
   item: TSchema;
@@ -111,16 +114,16 @@ export interface MatchList<Body = unknown, Services = unknown> {
 
 type OrText<T> = T | JsonText<T>;
 
-/** A response. Its fields, or the items of its lists, may be JSON text already. */
+/** A response whose fields, or the items of whose lists, may be JSON text already. */
 export type WithText<Response> = {
   [Field in keyof Response]: Response[Field] extends (infer Item)[]
     ? OrText<Item[]> | JsonText<Item>[]
     : OrText<Response[Field]>;
 };
 
-/** A request body that is not a JSON object. */
+/** Declares a request body that is not a JSON object. */
 export interface SourceDeclaration {
-  /** Validates the headers. Throws 413 and 415. */
+  /** Validates the headers and returns the body. Throws 413 and 415. */
   read(ctx: Context, admitted: AdmittedRequest): BodySource;
   /** Content of the OpenAPI request body; may add schemas to the components. */
   describe(components: Record<string, unknown>): Record<string, unknown>;
@@ -132,20 +135,20 @@ export interface Endpoint<
   Response extends TSchema = TSchema,
   Services = unknown,
 > {
-  /** Default: POST. A GET request has no body. */
+  /** Method of the operation; default: POST. A GET request has no body. */
   method?: 'GET';
   /** Path parameters are written `{name}`. */
   path: `/api/${string}`;
   params?: TSchema;
   /** Verb and noun. Schemas of the OpenAPI document are named `<name>Request` and `<name>Response`. */
   name: string;
-  /** Default: the words of the path. */
+  /** Id of the operation in the OpenAPI document; default: the words of the path. */
   operationId?: string;
   summary: string;
   /** Paragraphs of the documentation, in Markdown. */
   description?: string;
   tag: Tag;
-  /** Scopes that the key needs, all of them. Empty for an operation that every key may use. */
+  /** Scopes that the key needs; the key needs all of them. Empty for an operation that every key may use. */
   scope: readonly Scope[];
   /** Further scopes that some query parameters need. */
   queryScope?(query: ParsedBody<Query>): readonly Scope[];
@@ -160,21 +163,27 @@ export interface Endpoint<
   exampleQuery?: Static<Query>;
   /** Problems of this operation, besides the problems of every operation. */
   problems?: readonly ProblemCode[];
-  /** The store keeps the outcome with the write and replays it. Responses of other writes are stored separately. */
+  /**
+   * Whether the store keeps the outcome with the write and returns it for a repeated request. Responses of other writes are stored
+   * separately.
+   */
   idempotent?: boolean;
-  /** The response holds a secret, so the store must not be able to read it: the idempotency key that encrypts it must be unguessable. */
+  /**
+   * Whether the response holds a secret, so that the store must not be able to read it. The idempotency key that encrypts the response must
+   * then be unguessable.
+   */
   answersSecret?: boolean;
-  /** The persons that a separately stored response shows, so that their erasure deletes it. */
+  /** The persons that a separately stored response shows, so that the erasure of such a person deletes the response. */
   shows?(answer: Static<Response>): readonly ShownIdentifier[];
-  /** Null and blank fields clear stored values, so the body keeps these fields. */
+  /** Whether null and blank fields clear stored values, so that the parsed body keeps these fields. */
   nullClears?: boolean;
-  /** Rules beyond the schemas. `body` lacks fields that violate their schema; `sent` has all fields. */
+  /** Checks rules beyond the schemas. `body` lacks fields that violate their schema; `sent` has all fields. */
   check?(body: Partial<ParsedBody<Body>>, sent: Readonly<Record<string, unknown>>): readonly FieldError[];
   /** Admission slots that the request takes, by its cost for the stores; default 1. */
   slots?(body: ParsedBody<Body>): number;
   /** How an export reads all matches of a search or list. */
   list?: MatchList<ParsedBody<Body>, Services>;
-  /** Replaces the JSON object as the body. */
+  /** Declares a body that replaces the JSON object. */
   source?: SourceDeclaration;
   /** Whether the handler reports progress to clients that accept lines of JSON. */
   hasProgress?: boolean;
@@ -186,8 +195,8 @@ export interface Endpoint<
 }
 
 /**
- * Declares an operation. Routes, validation, documentation, client types and tests are generated from the declaration. Its type keeps the
- * path.
+ * Declares an operation. Routes, validation, documentation, client types and tests are generated from the declaration. The declared type
+ * keeps the literal path.
  */
 export type DeclareEndpoint<Services> = <
   const Path extends Endpoint['path'],

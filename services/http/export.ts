@@ -14,10 +14,10 @@ export const TOTAL_HEADER = 'X-Total-Count';
 /** Number of matches that an export reads from a store at once. */
 export const EXPORT_PAGE_ITEMS = 1000;
 
-/** Number of characters that are sent at once. A client must read this many within the deadline of a request. */
+/** Number of characters that are sent at once. A client must read this many characters within the deadline of a request. */
 const CHUNK_CHARS = 64 * 1024;
 
-/** Type parameter that asks for a last line with the number of rows and bytes. */
+/** Type parameter by which a client asks for a last line with the number of rows and bytes. */
 const COUNTED = '; end=count';
 
 /** Formats by the types of an `Accept` header. Responses have the types of `EXPORT_TYPES`. */
@@ -26,7 +26,7 @@ const ACCEPTED_AS: Readonly<Record<string, ExportFormat>> = {
   'text/csv; header=present': 'csv',
   [EXPORT_TYPES.ndjson]: 'ndjson',
   'application/ndjson': 'ndjson',
-  // These come after the types without a count, which are preferred for clients that do not ask for a count.
+  // Types with a count come after the types without a count, which are preferred for clients that do not ask for a count.
   [`${EXPORT_TYPES.csv}${COUNTED}`]: 'csv',
   [`${EXPORT_TYPES.ndjson}${COUNTED}`]: 'ndjson',
 };
@@ -49,7 +49,7 @@ function acceptedType(ctx: Context, formats: Partial<Record<ExportFormat, string
 }
 
 /**
- * Sends all matches. The first page is read before the headers are sent, so its errors become problems. Later errors destroy the
+ * Sends all matches. Reads the first page before it sends the headers, so errors of that page become problems. Later errors destroy the
  * connection, so that no client takes a part for the whole. Rejects with the error that ended the export.
  */
 export async function sendExport<Services>(
@@ -116,7 +116,7 @@ async function* exportText<Services>(
       }
       if (slice.shouldYield(line.length)) await slice.yieldToEventLoop(context.signal);
     }
-    // A slow store must not hold back matches that were read already.
+    // Sends what was read already, because a slow store must not hold back these matches.
     if (text !== '') yield chunkOf(text);
     text = '';
   } while (next !== null);

@@ -13,7 +13,7 @@ import { ProgressLines } from './progress.js';
 import { parseRequest, propertiesOf, type SentRequest } from './request.js';
 import { serialize } from './serialize.js';
 
-/** Common clients reject more than 8 or 16 KiB of headers in total. */
+/** Maximum length of the ignored fields in a header. Common clients reject more than 8 or 16 KiB of headers in total. */
 const MAX_HEADER_LENGTH = 4096;
 
 /**
@@ -41,7 +41,7 @@ export async function handleRequest<Services extends AnswerServices>(
     context.onProgress = (progress) => lines.send(progress);
   }
   context.params = ctx.params as Record<string, string>;
-  // A body of records is still arriving, so it keeps its place among the bodies.
+  // The body of records is still arriving, so the request keeps its place among the arriving bodies.
   if (!source) admitted.startWork(endpoint.slots?.(context.body) ?? 1);
   if (format && list) {
     await sendExport(ctx, admitted, list, context, format);
@@ -123,7 +123,7 @@ async function readInput(
   return { body: isLenient(ctx) ? knownFields(ctx, body, propertiesOf(request)) : body };
 }
 
-/** `Prefer: handling=lenient` (RFC 7240). */
+/** Whether the request has `Prefer: handling=lenient` (RFC 7240). */
 function isLenient(ctx: Context): boolean {
   return ctx
     .get('Prefer')
@@ -144,7 +144,7 @@ function knownFields(ctx: Context, sent: Record<string, unknown>, fields: object
   return known;
 }
 
-/** Percent-encoded names, as many as fit into 4096 characters. */
+/** Percent-encoded names of ignored fields, as many as fit into 4096 characters. */
 function ignoredFields(names: readonly string[]): string {
   let header = '';
   for (const name of names) {
@@ -155,7 +155,7 @@ function ignoredFields(names: readonly string[]): string {
   return header;
 }
 
-/** The export format; null for JSON. Throws 406. */
+/** The export format; null for JSON. Throws 406 if the client accepts none of the formats. */
 function responseFormat(
   ctx: Context,
   { isList, hasProgress }: { isList: boolean; hasProgress: boolean },

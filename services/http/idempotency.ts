@@ -7,9 +7,9 @@ import { Problem } from './problems.js';
 type Repeated = Pick<Endpoint, 'method' | 'scope' | 'source' | 'idempotent'> & { list?: unknown };
 
 /**
- * How a repeated request with the same idempotency key gets its response: from the outcome that the store kept with the write, or from a
- * separately stored response. Undefined if repetition is harmless: for reads, and for ingest, where sending the same records again changes
- * nothing.
+ * Says how a repeated request with the same idempotency key gets its response: from the outcome that the store kept with the write, or from
+ * a separately stored response. Undefined if repetition is harmless: for reads, and for ingest, where sending the same records again
+ * changes nothing.
  */
 export function repetitionOf({
   method,
@@ -27,8 +27,8 @@ export function repetitionOf({
 export const SECRET_KEY_LENGTH = 20;
 
 /**
- * Reads the Idempotency-Key header, bare or as a quoted string as in the draft, and adds an error if it is malformed. Operations whose
- * repetition is harmless ignore the key, but even there an empty header is an error (contract 1.4).
+ * Reads the Idempotency-Key header, bare or as a quoted string as in the draft, and adds an error if the header is malformed. Operations
+ * whose repetition is harmless ignore the key, but an empty header is an error even for these operations (contract 1.4).
  */
 export function readIdempotencyKey(
   header: string | undefined,
@@ -49,7 +49,7 @@ export function readIdempotencyKey(
   };
 }
 
-/** Hash of a request, the same for any order of fields. */
+/** Hash of a request. The order of fields does not change the hash. */
 export function fingerprint(body: Record<string, unknown>, query: Record<string, unknown>): string {
   const sorted = (record: Record<string, unknown>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -60,13 +60,16 @@ export function fingerprint(body: Record<string, unknown>, query: Record<string,
 
 const REPLAYED = 'Idempotency-Replayed';
 
-/** Whether the response is a replay of an earlier request. */
+/** Whether the response repeats the response of an earlier request. */
 export const isReplay = ({
   responseHeaders,
 }: Pick<HandlerContext<unknown, unknown>, 'responseHeaders'>): boolean =>
   responseHeaders[REPLAYED] !== undefined;
 
-/** Returns the outcome of the write; for a replay, sets `Idempotency-Replayed`. Throws a 409 or 422 `Problem` if the key cannot be used. */
+/**
+ * Returns the outcome of the write. If the outcome is from an earlier request, sets `Idempotency-Replayed`. Throws a 409 or 422 `Problem`
+ * if the key cannot be used.
+ */
 export function unwrapIdempotent<T>(
   context: Pick<HandlerContext<unknown, unknown>, 'responseHeaders'>,
   result: IdempotentResult<T>,

@@ -139,7 +139,7 @@ function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
   if (source) {
     return { required: true, description: 'Records of the stream.', content: source.describe(schemas) };
   }
-  // Inlined: from a component, openapi-typescript would make every field with a default required.
+  // The schema is inlined: from a component, openapi-typescript would make every field with a default required.
   const schema = publish(request, schemas);
   return {
     required: true,
@@ -148,7 +148,7 @@ function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
   };
 }
 
-/** Describes exports in words: if they were media types of the response, generated clients would get a response that is not JSON. */
+/** Describes exports in words. If exports were media types of the response, generated clients would expect a response that is not JSON. */
 const exportDescription = ({ pageFields }: MatchList) =>
   `With \`Accept: text/csv\` or \`application/x-ndjson\`, the response streams all matches in the same order; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`;
 
@@ -351,7 +351,7 @@ const problemSchema = {
 const PRIVATE_KEYWORDS = new Set(['$id', 'formatMinimum', 'formatMaximum', MAX_FOLDED_LENGTH, TEXT_QUERY]);
 const INT32_MAX = 2 ** 31 - 1;
 
-/** A schema as the document shows it. Schemas with an `$id` become components, and are referred to by name. */
+/** A schema in the form that the document shows. Schemas with an `$id` become components, and other schemas refer to them by name. */
 export function publish(schema: unknown, components: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => publish(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,7 +1,7 @@
 import { Problem } from './problems.js';
 import type { Scope } from './scopes.js';
 
-/** The caller of a request: the API key that it was sent with. */
+/** The caller of a request, identified by the API key of the request. */
 export interface Principal {
   keyId: string;
   organizationId: string;
@@ -11,7 +11,7 @@ export interface Principal {
 /** Response header that asks for another key. */
 export const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="reachline"' };
 
-/** The same problem for unknown, malformed, expired and revoked keys, so that it does not reveal which keys exist. */
+/** The problem for unknown, malformed, expired and revoked keys. It is always the same, so that it does not reveal which keys exist. */
 export function invalidKey(): Problem {
   return new Problem('invalid_api_key', 'The API key is not valid.', {}, CHALLENGE);
 }

@@ -51,7 +51,7 @@ export const PROBLEMS = {
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** Problems that pass without a change of the request. Their responses have `Retry-After`, by default one second. */
+/** Problems that may pass although the client does not change the request. Their responses have `Retry-After`, by default one second. */
 export const PASSING: ReadonlySet<ProblemCode> = new Set([
   'request_timeout',
   'idempotency_in_progress',
@@ -65,7 +65,7 @@ export const PROBLEM_TYPE = 'urn:reachline:problem:';
 /** Page of the API reference that explains the problem and its remedy. */
 export const problemPage = (code: string) => `/docs/errors#${code}`;
 
-/** Additional members, such as `credit_balance` or `candidates`. */
+/** Additional members of a problem, such as `credit_balance` or `candidates`. */
 export type ProblemExtras = Record<string, unknown> & { errors?: FieldError[] };
 
 /** Thrown to respond with `application/problem+json`. `message` is the detail that the client sees. */
@@ -100,7 +100,7 @@ export function invalid(...errors: FieldError[]): Problem {
   return new Problem(isProblem ? (code as ProblemCode) : 'validation_failed', detail, { errors });
 }
 
-/** Error of a filter without a letter or digit. Ignoring the filter would return everything. */
+/** Error of a filter without a letter or digit. If the filter were ignored, the search would return everything. */
 export const noWordsError = (field: string): FieldError => ({
   pointer: `/${field}`,
   code: 'no_words',

@@ -6,7 +6,10 @@ import { endUnreadBody } from './unread-body.js';
 /** Pause between two lines, in milliseconds. */
 const INTERVAL_MS = 500;
 
-/** A response of lines. It begins with the first line of progress; an earlier failure gets a response with its own status. */
+/**
+ * A response that consists of lines. The response begins with the first line of progress; a failure before that line gets a response with
+ * its own status.
+ */
 export class ProgressLines {
   readonly #ctx: Context;
   #sentAt = performance.now();
@@ -26,7 +29,7 @@ export class ProgressLines {
     res.write(`${JSON.stringify(progress)}\n`);
   }
 
-  /** Sends the last line. */
+  /** Sends the last line, and ends the response. */
   end(json: string | Buffer): void {
     const { req, res } = this.#ctx;
     if (res.writableEnded || res.destroyed) return;

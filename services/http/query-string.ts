@@ -4,12 +4,12 @@ import { compileValidator, type FieldError } from '../shared/validation.js';
 
 export type QueryParameters = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Common wrong names of parameters, which are right on the command line. */
+/** Parameter names that clients mistake for others, because these names are right on the command line. */
 const MISTAKEN_NAMES: Readonly<Record<string, string>> = { preset: 'map', mapping: 'map' };
 
 /**
- * Parses and validates query parameters. Converts booleans and integers if the schema has them and they are written as in JSON; other text
- * stays text, which validation rejects. Pointers are written `?required_credits`.
+ * Parses and validates query parameters. Text that is written like a JSON boolean or integer is converted if the schema has that type;
+ * other text stays text, which validation rejects. Pointers are written `?required_credits`.
  */
 export function readQuery(
   sent: QueryParameters,

@@ -90,7 +90,7 @@ export function parseRequest(
   return request;
 }
 
-/** Fills in defaults and returns the text query, if the request has one. */
+/** Fills in defaults, and returns the text query if the request has one. */
 function readFields(
   fields: Fields,
   properties: Properties,
@@ -118,7 +118,7 @@ function readFields(
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a cursor is bound to: the operation, the organization, and every field that affects more than one page. */
+/** The values to which a cursor is bound: the operation, the organization, and every field that affects more than one page. */
 export function cursorScope(
   { operation, body }: Pick<ParsedRequest, 'operation' | 'body'>,
   organizationId: string,
@@ -146,7 +146,7 @@ function withoutInvalid(body: Fields, errors: readonly FieldError[]): Fields {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !broken.has(escapePointer(name))));
 }
 
-/** Keeps the first error of each pointer and code: text that is too long for its schema is also too long to parse. */
+/** Keeps only the first error of each pointer and code: text that is too long for its schema is also too long to parse. */
 function dropRepeated(errors: readonly FieldError[]): FieldError[] {
   const seen = new Set<string>();
   return errors.filter(({ pointer, code }) => {
@@ -157,7 +157,7 @@ function dropRepeated(errors: readonly FieldError[]): FieldError[] {
   });
 }
 
-/** Throws the same 403 whether or not the other organization exists. */
+/** Throws 403 for another organization. The error is the same whether or not the other organization exists. */
 function requireOwnOrganization(sent: unknown, organizationId: string): void {
   if (typeof sent !== 'string' || sent === organizationId) return;
   throw new Problem(
@@ -176,7 +176,7 @@ function requireOwnOrganization(sent: unknown, organizationId: string): void {
 }
 
 /**
- * Trims every string. Drops null fields and blank texts: they count as absent (contract 1.4) unless they clear a field. Adds errors for
+ * Trims every string. Drops null fields and blank texts, which count as absent (contract 1.4) unless they clear a field. Adds errors for
  * text that no store can hold: NUL characters and lone surrogates.
  */
 function normalizeStrings(
@@ -188,7 +188,7 @@ function normalizeStrings(
   // An object without a prototype treats `__proto__` as an ordinary field.
   const normalized: Fields = Object.hasOwn(fields, '__proto__') ? Object.create(null) : {};
   for (const name in fields) {
-    // Only as deep as the schema: recursion over the sent value could overflow the stack.
+    // Normalizes only as deep as the schema: recursion over the sent value could overflow the stack.
     let value = fields[name];
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const nested = property?.properties;
@@ -206,7 +206,10 @@ function normalizeStrings(
   return normalized;
 }
 
-/** Whether a field counts as absent. An unknown field never does, and blank text does only if the schema allows any text. */
+/**
+ * Whether a field counts as absent. An unknown field never counts as absent; a blank text counts as absent only if the schema allows any
+ * text.
+ */
 function countsAsAbsent(value: unknown, property: Property | undefined): boolean {
   if (!property) return false;
   if (value !== '') return value === null;

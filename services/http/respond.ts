@@ -4,16 +4,19 @@ import { compress, compressStream } from './compression.js';
 import { answerUnreadBody } from './unread-body.js';
 
 export interface Response {
-  /** Default 200. */
+  /** Status of the response; default 200. */
   status?: number;
   headers?: Record<string, string>;
-  /** Default JSON. */
+  /** Media type of the response; default JSON. */
   type?: string;
-  /** Chunks are sent as they come. If the iteration fails, the connection is destroyed. */
+  /** Body of the response. Chunks are sent as they come. If the iteration fails, the connection is destroyed. */
   body?: string | Buffer | AsyncIterable<Buffer>;
 }
 
-/** Every response ends here. Resolves once a stream is sent; other responses are sent after all middlewares. */
+/**
+ * Sends a response; all code responds through this function. Resolves once a stream is sent; other responses are sent after all
+ * middlewares.
+ */
 export async function respond(
   ctx: Context,
   { status = 200, headers = {}, type = 'application/json; charset=utf-8', body }: Response,

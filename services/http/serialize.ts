@@ -1,14 +1,16 @@
 import { TimeSlice } from '../shared/async.js';
 import { JsonText } from '../shared/json.js';
 
-/** Characters converted to bytes at once; converting a whole large response would block the event loop. */
+/** Number of characters that are converted to bytes at once; converting a large response as a whole would block the event loop. */
 const CHUNK_CHARS = 256 * 1024;
 
-/** JSON of a field or item. `JsonText` is JSON already; undefined if JSON leaves the field out. */
+/** JSON of a field or item; undefined if JSON leaves the field out. A `JsonText` is JSON already. */
 const toText = (value: unknown): string | undefined =>
   value instanceof JsonText ? value.text : JSON.stringify(value);
 
-/** Serializes a response to JSON. Yields to the event loop between items of lists, so that one response does not delay the others. */
+/**
+ * Serializes a response to JSON. Yields to the event loop between the items of lists, so that one response does not delay other responses.
+ */
 export async function serialize(response: object): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let text = '';

@@ -1,13 +1,13 @@
-/** Responses to requests whose body was not read to its end. */
+/** Responds to requests whose body was not read to its end. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How long, and up to how many bytes, a rejected body is read, so that the client can read the response. */
+/** Milliseconds for which a rejected body is still read, so that the client can read the response. */
 export const LINGER_MS = 1000;
 export const LINGER_BYTES = 8 * 1024 * 1024;
 
 /**
  * Responds while the body is still arriving, then closes the connection. First reads on for a bounded time: closing a connection with
- * unread bytes resets it, and a reset discards the response in the client's buffer (RFC 9112 9.6).
+ * unread bytes resets the connection, and a reset discards the response in the client's buffer (RFC 9112 9.6).
  */
 export function answerUnreadBody(
   request: IncomingMessage,
@@ -21,7 +21,7 @@ export function answerUnreadBody(
   endUnreadBody(request, response);
 }
 
-/** Ends a response while the body is still arriving: once the client has stopped sending, or after a bounded time. */
+/** Ends a response whose request body is still arriving: once the client has stopped sending, or after a bounded time. */
 export function endUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0;
   const end = () => {
@@ -30,7 +30,7 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
     request.off('end', end);
     request.off('close', end);
     response.end();
-    // Node.js emits no more events for an answered request, so this also ends readers that wait for its body.
+    // After its response, a request emits no more events in Node.js. Destroying it also ends readers that wait for its body.
     if (!request.complete) response.once('close', () => request.destroy());
   };
   const count = (chunk: Buffer) => {
