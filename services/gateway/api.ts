@@ -1,4 +1,4 @@
-/** The list of operations, the services they use, and their OpenAPI document. */
+/** The list of operations, the services that operations use, and the OpenAPI document of the operations. */
 import type { TSchema } from 'typebox';
 import { type AccountServices, accountEndpoints, describeKey } from '../accounts/endpoints.js';
 import { advertisingEndpoints } from '../advertising/endpoints.js';
@@ -45,7 +45,7 @@ export type DeclaredEndpoint = (typeof declaredEndpoints)[number];
 /** The operations that take a JSON object, in the order of the documentation. */
 export const endpoints = declaredEndpoints as unknown as readonly ApiEndpoint[];
 
-/** Every operation. */
+/** Every operation, including ingest. */
 export const operations = [
   ...declaredEndpoints,
   ingest,
@@ -53,7 +53,7 @@ export const operations = [
   describeKey,
 ] as unknown as readonly ApiEndpoint[];
 
-/** The OpenAPI 3.1 document of these operations and of the operational routes. */
+/** The OpenAPI 3.1 document of the served operations and of the operational routes. */
 export const apiDocument = (served: readonly ApiEndpoint[], version: string): Json =>
   openApiDocument(served, {
     version,

@@ -21,10 +21,10 @@ export interface AppDeps extends OperationDeps, OperationalDeps {
   maxIngestBytes?: number;
 }
 
-/** Error codes of a client that disconnects during a request or response, or does not send HTTP. */
+/** Error codes of a client that disconnects during a request or response, or that sends something other than HTTP. */
 const CLIENT_ERRORS = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_\w+)$/;
 
-/** Creates the gateway as a Koa application. It does not listen, and opens no store. */
+/** Creates the gateway as a Koa application, which does not listen and opens no store. */
 export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = operations): Koa {
   const { logger, metrics, clock, version } = deps;
   const router = new Router({ strict: true, sensitive: true });

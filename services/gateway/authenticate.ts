@@ -9,22 +9,25 @@ import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors
 import type { Clock } from '../shared/time.js';
 import { clientNetwork, WrongKeyLimiter } from './rate-limit.js';
 
-/** Lifetime of a cached key, in milliseconds: a revocation takes effect in every process within 5 s (contract 2.2). */
+/** Milliseconds that a key stays cached: a revocation takes effect in every process within 5 s (contract 2.2). */
 const CACHE_TTL_MS = 2000;
 const MAX_ENTRIES = 10_000;
 /**
  * Milliseconds that a verified key keeps working while the key store is unavailable (stale-if-error), so that advertising stays available.
- * No key can be revoked meanwhile, because a revocation is written to the same store.
+ * No key can be revoked during that time, because a revocation is written to the same store.
  */
 const STALE_IF_ERROR_MS = 10 * 60_000;
-/** Lookup timeouts in milliseconds: with a stale entry to fall back on, and without. */
+/** Timeouts of look-ups in milliseconds: with a stale entry to fall back on, and without a stale entry. */
 const REFRESH_TIMEOUT_MS = 1000;
 const LOOKUP_TIMEOUT_MS = 5000;
 /** Milliseconds between two records of a key's use: one write per key and hour instead of one per request. */
 const USE_INTERVAL_MS = 3_600_000;
 /** Maximum concurrent lookups of keys that are not cached. */
 const MAX_LOOKUPS = 100;
-/** Maximum concurrent lookups for networks that sent too many wrong keys. The networks take turns, and each may queue some lookups. */
+/**
+ * Maximum concurrent look-ups for networks that sent too many wrong keys. The networks take turns, and each network may queue some
+ * look-ups.
+ */
 const SUSPECT_LOOKUPS = 4;
 const MAX_WAITING_SUSPECTS = 100;
 
@@ -32,17 +35,17 @@ interface KnownKey {
   stored: StoredKey;
   secretHash: Buffer;
   principal: Principal;
-  /** Milliseconds, monotonic. */
+  /** Time of the look-up, in milliseconds of a monotonic clock. */
   loadedAt: number;
   freshUntil: number;
-  /** Last recorded use, in milliseconds since 1970; 0 if never used. */
+  /** Time of the last recorded use, in milliseconds since 1970; 0 if the key was never used. */
   usedAt: number;
 }
 
 /**
  * Verifies the `X-Api-Key` header; synchronous for a cached key. Throws the same 401 for every reason, 429 for a wrong key after too many
- * wrong keys from the address, 503 for too many concurrent lookups, and the errors of the key store. A valid key passes, whatever other
- * clients at its address have sent.
+ * wrong keys from the address, 503 for too many concurrent look-ups, and the errors of the key store. A valid key is accepted, whatever
+ * other clients at its address have sent.
  */
 export type Authenticate = (header: string | undefined, address: string) => Principal | Promise<Principal>;
 
@@ -52,14 +55,17 @@ export function createAuthenticate(
   wrongKeys = new WrongKeyLimiter(),
 ): Authenticate {
   const known = new LRUCache<string, KnownKey>({ max: MAX_ENTRIES });
-  /** Unknown ids, in a cache of their own so that they never evict a key. */
+  /** Ids of unknown keys, in a separate cache, so that unknown ids never evict a key. */
   const unknown = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: CACHE_TTL_MS });
-  /** Pending lookups by key id, shared by concurrent requests. */
+  /** Pending look-ups by key id, which concurrent requests share. */
   const lookups = new Map<string, Promise<KnownKey | null>>();
   let unknownLookups = 0;
   const suspects = new FairSemaphore(SUSPECT_LOOKUPS);
 
-  /** Throws the same error for every wrong key: neither the error nor the number of attempts reveals which ids exist. */
+  /**
+   * Throws the error for a wrong key, which is the same for every wrong key: neither the error nor the number of attempts reveals which ids
+   * exist.
+   */
   function refuse(address: string): never {
     wrongKeys.take(address);
     throw invalidKey();
@@ -99,7 +105,7 @@ export function createAuthenticate(
     return keep(id, stored, 0);
   }
 
-  /** Falls back to the cached entry while the store is unavailable (stale-if-error). */
+  /** Looks up a cached key again. Falls back to the cached entry while the store is unavailable (stale-if-error). */
   async function refresh(id: string, last: KnownKey): Promise<KnownKey | null> {
     try {
       return keep(id, await findWithTimeout(REFRESH_TIMEOUT_MS, id), last.usedAt);
@@ -111,7 +117,7 @@ export function createAuthenticate(
     }
   }
 
-  /** Returns null for a key that is inactive or missing. */
+  /** Caches a key. Returns null for a key that is inactive or missing. */
   function keep(id: string, stored: StoredKey | null, usedAt: number): KnownKey | null {
     if (!stored || !keyIsActive(stored, clock.now())) {
       known.delete(id);

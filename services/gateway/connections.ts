@@ -3,17 +3,17 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** Maximum number of open connections; above it, the connection with the longest idle time is closed. */
+  /** Maximum number of open connections. Above this number, the connection with the longest idle time is closed. */
   max: number;
   /** Milliseconds within which the headers of a request must arrive. */
   headersMs: number;
   /** Keep-alive timeout in milliseconds; longer than the timeout of load balancers (contract 1.8). */
   keepAliveMs: number;
-  /** Milliseconds between two checks of these timeouts. */
+  /** Milliseconds between two checks of the timeouts. */
   checkMs: number;
 }
 
-/** Uses half of the file descriptors that are free at the start; the others are for stores and files. */
+/** Limits for half of the file descriptors that are free at the start; the other half is for stores and files. */
 export function connectionLimits(openFiles = openFileLimit(), openNow = openFileCount()): ConnectionLimits {
   return {
     max: Math.max(1, Math.min(10_000, Math.floor((openFiles - openNow) / 2))),
@@ -24,8 +24,8 @@ export function connectionLimits(openFiles = openFileLimit(), openNow = openFile
 }
 
 /**
- * Limits the connections of a server and tracks their responses for graceful shutdown, which waits only for responses. Node's
- * `closeIdleConnections` keeps a connection that never sent a request, such as a browser's spare connection, open for a minute.
+ * Limits the connections of a server and tracks their responses for graceful shutdown, which waits only for responses. This replaces Node's
+ * `closeIdleConnections`, which keeps a connection that never sent a request, such as a browser's spare connection, open for a minute.
  */
 export class Connections {
   readonly #max: number;
@@ -72,7 +72,8 @@ export class Connections {
   }
 
   /**
-   * Closes idle connections after `drainMs`. A request that arrives on one until then gets its response, and then the connection is closed.
+   * Closes idle connections after `drainMs`. A request that arrives on an idle connection before that gets its response, and then the
+   * connection is closed.
    */
   stop(drainMs: number): void {
     this.#stopping = true;
@@ -107,7 +108,7 @@ export class Connections {
   }
 }
 
-/** The limit of open files of this process; 1024, the common default, if the system does not say. */
+/** Maximum number of open files of this process; 1024, the common default, if the system does not say. */
 function openFileLimit(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 1024);

@@ -1,10 +1,10 @@
-/** Serves the built console: one page for every address below /console, and its assets, whose content never changes under the same name. */
+/** Serves the built console: one page for every address below /console, and the assets, whose content never changes under the same name. */
 import { join } from 'node:path';
 import type { Router } from '@koa/router';
 import { packageRoot } from '../shared/fs.js';
 import { IMMUTABLE, readFiles, sendFile } from './static-files.js';
 
-/** Allows nothing inline, and nothing from another host. */
+/** Content security policy that allows nothing inline, and nothing from another host. */
 export const CONSOLE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -15,7 +15,7 @@ export const PAGE_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** Adds the routes of the console. Without a build, such as after `tsc` alone, they respond with 404. */
+/** Adds the routes of the console. If the console was not built, for example after `tsc` alone, the routes respond with 404. */
 export function addConsoleRoutes(router: Router, folder = join(packageRoot, 'dist/console')): void {
   const files = readFiles(folder);
   const page = files.get('index.html');

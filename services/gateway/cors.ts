@@ -2,7 +2,7 @@ import type { Context, Next } from 'koa';
 import { Problem } from '../http/problems.js';
 import { respond } from '../http/respond.js';
 
-/** Headers that scripts of other sites may send. The `Mcp-` headers belong to every message of an assistant. */
+/** Headers that scripts of other sites may send. The `Mcp-` headers belong to every MCP message. */
 const ALLOWED_HEADERS =
   'Content-Type, Content-Encoding, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer, Mcp-Protocol-Version, Mcp-Method, Mcp-Name';
 const EXPOSED_HEADERS =

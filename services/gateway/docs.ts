@@ -1,6 +1,6 @@
 /**
- * Serves the documentation: the site that VitePress built at /docs, the API reference at /docs/api, both as plain text
- * (`/docs/{page}.md`), `/llms.txt`, which lists all of it, and `/llms-full.txt`, which is all of it.
+ * Serves the documentation: the site that VitePress built at /docs, the API reference at /docs/api, each page as plain text
+ * (`/docs/{page}.md`), a list of all pages (`/llms.txt`), and the text of all pages (`/llms-full.txt`).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ interface Operation {
   requestBody?: Json;
   responses: Record<string, { description: string }>;
 }
-/** A page of the site, with its Markdown; pages.json of the build lists them. */
+/** A page of the site, with its Markdown. The file pages.json of the build lists the pages. */
 interface Page {
   name: string;
   group: string;
@@ -37,7 +37,10 @@ interface OpenApi {
   components: Record<string, Record<string, Json>>;
 }
 
-/** Adds the routes of the documentation. Without the whole build, such as after `tsc` alone, they respond with 404. */
+/**
+ * Adds the routes of the documentation. If the documentation was not built completely, for example after `tsc` alone, the routes respond
+ * with 404.
+ */
 export function addDocumentationRoutes(
   router: Router,
   document: () => Json,
@@ -65,13 +68,13 @@ export function addDocumentationRoutes(
   const unknown = files.get('404.html');
   router.get('/docs/{*page}', (ctx, next) => {
     ctx.vary('Accept');
-    // API clients get the problem.
+    // API clients get the problem; browsers get a page.
     if (!unknown || ctx.accepts('json', 'html') !== 'html') return next();
     return sendFile(ctx, unknown, pageHeaders, 404);
   });
 }
 
-/** The pages that VitePress built, and their Markdown. */
+/** Adds the pages that VitePress built, and their Markdown. */
 function addSite(
   router: Router,
   files: ReadonlyMap<string, StaticFile>,
@@ -94,7 +97,7 @@ function addSite(
   });
 }
 
-/** The operations, each at its address below /docs/api. */
+/** Adds the operations, each at its address below /docs/api. */
 function addReference(
   router: Router,
   api: () => OpenApi,
@@ -117,7 +120,7 @@ function addReference(
     ['/docs/api', '/docs/api/', '/docs/api/:operation'],
     (ctx, next) => find(ctx.params.operation ?? '')?.(ctx) ?? next(),
   );
-  // Where operations were before.
+  // Redirects from the former addresses of operations.
   router.get('/docs/:page', (ctx, next) => {
     const { page = '' } = ctx.params;
     if (!find(page)) return next();
@@ -126,7 +129,7 @@ function addReference(
   });
 }
 
-/** Everything as plain text. */
+/** Adds the routes that serve everything as plain text. */
 function addPlainText(router: Router, api: () => OpenApi, pages: readonly Page[], clock: Clock): void {
   const everything = () => {
     const openApi = api();
@@ -142,7 +145,10 @@ function addPlainText(router: Router, api: () => OpenApi, pages: readonly Page[]
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** The policy of the console, and the inline scripts of the theme by their hashes. Its icons are data: images. */
+/**
+ * Content security policy of the site: the policy of the console, the inline scripts of the theme by their hashes, and icons as data:
+ * images.
+ */
 function sitePolicy(files: ReadonlyMap<string, StaticFile>): string {
   const pages = [...files].filter(([name]) => name.endsWith('.html'));
   const scripts = pages.flatMap(([, { identity }]) =>
@@ -197,7 +203,7 @@ function indexText(openApi: OpenApi, pages: readonly Page[]): string {
   ].join('\n\n');
 }
 
-/** The first paragraph, on one line and without links, which lead elsewhere from another page. */
+/** The first paragraph of a page, on one line. Links are removed, because relative links would lead elsewhere from another page. */
 const openingOf = (text: string) =>
   (text.split('\n\n').find((part) => /^[^#<`]/.test(part)) ?? '')
     .replaceAll('\n', ' ')
@@ -240,7 +246,7 @@ function withoutRefs(value: unknown, components: OpenApi['components']): unknown
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** The page with its text for readers without JavaScript. Links stay links. */
+/** The page with its text for readers without JavaScript. The text keeps its links. */
 function withPlainText(shell: string, text: string): string {
   const linked = escapeHtml(text).replaceAll(
     /\[([^\]]+)\]\(([/\w.#-]+)\)/g,

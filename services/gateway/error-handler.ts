@@ -6,7 +6,7 @@ import { loggedPath } from '../shared/logger.js';
 import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { RequestState } from './request-context.js';
 
-/** The only writer of error bodies: `application/problem+json`, never with a message of a store. */
+/** The only writer of error bodies: responds with `application/problem+json`, never with a message of a store. */
 export function answerErrors(logger: Logger) {
   const warnOfOverload = createOverloadWarning(logger);
   return async function errors(ctx: Context, next: Next): Promise<void> {

@@ -8,8 +8,8 @@ export interface StoreTiming {
 }
 
 /**
- * Returns a decorator that wraps the store for one request: every method call is timed into the histogram and into `timing`. The wrappers
- * share one prototype, because a proxy per request costs more than the calls.
+ * Returns a decorator that wraps the store for one request: the wrapper times every method call into the histogram and into `timing`. The
+ * wrappers share one prototype, because a proxy per request costs more than the calls.
  */
 export function instrumentStore<T extends object>(
   store: T,
@@ -32,7 +32,7 @@ export function instrumentStore<T extends object>(
   return (timing) => new InstrumentedStore(timing) as unknown as T;
 
   function timed(operation: string): (this: InstrumentedStore, ...args: unknown[]) => Promise<unknown> {
-    // Looking up a series by its labels takes longer than observing it.
+    // Series are memoized, because looking up a series by its labels takes longer than observing a value.
     const series = memoize((outcome) => histogram.labels(name, operation, outcome));
     return async function (this: InstrumentedStore, ...args) {
       const startedAt = performance.now();

@@ -1,6 +1,6 @@
 /**
- * `POST /mcp`: the Model Context Protocol over streamable HTTP, one message per request, without sessions. It uses the keys, limits and
- * operations of the API.
+ * `POST /mcp`: the Model Context Protocol over streamable HTTP, one message per request, without sessions. The route uses the keys, limits
+ * and operations of the API.
  */
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
@@ -41,7 +41,7 @@ export type Admit = <T>(
 ) => Promise<T>;
 
 export interface McpRouteDeps {
-  /** Throws `MissingPackageError`. */
+  /** Loads the handler of messages. Throws `MissingPackageError`. */
   load(): Promise<ServeMcp>;
   corsOrigins: readonly string[];
   logger: Logger;
@@ -95,7 +95,7 @@ export function addMcpRoute(
       const body = await readBody(ctx, admitted);
       admitted.startWork(1);
       const { signal } = admitted;
-      // The address is not used, and the Host header may be invalid.
+      // The handler does not use the address, and the Host header may be invalid.
       const request = new Request('http://localhost/mcp', {
         method: 'POST',
         headers: headersOf(ctx),
@@ -112,8 +112,8 @@ export function addMcpRoute(
 }
 
 /**
- * With DNS rebinding, the origin of a foreign page looks like the gateway's own origin. So only origins of the settings are allowed.
- * Programs send no origin. Throws 403.
+ * With DNS rebinding, the origin of a foreign page looks like the origin of the gateway. So only origins of the settings are allowed.
+ * Programs send no origin and pass. Throws 403.
  */
 function requireOrigin(ctx: Context, corsOrigins: readonly string[]): void {
   const { origin } = ctx.req.headers;

@@ -12,7 +12,9 @@ export interface Metrics {
   render(): Promise<string>;
   observeRequest(operation: string, status: number, seconds: number): void;
   problems: Counter<'code'>;
-  /** Operations that assistants run through `/mcp`. Its own response is 200 even if the operation fails. */
+  /**
+   * Operations that assistants run through `/mcp`, by their own status, because the response of `/mcp` is 200 even if the operation fails.
+   */
   mcpOperations: Counter<'operation' | 'status'>;
   stores: Histogram<'store' | 'operation' | 'outcome'>;
   ingested: Counter<'stream' | 'outcome'>;
@@ -32,7 +34,7 @@ export interface GaugeSources {
   storeStates(): Promise<Partial<Record<StoreName, StoreState>>>;
 }
 
-/** How long a response of `/metrics` is cached, in milliseconds: it needs no API key, so it must be cheap. */
+/** Milliseconds for which a response of `/metrics` is cached: the route needs no API key, so it must be cheap. */
 export const RENDER_CACHE_MS = 1000;
 
 export function createMetrics(): Metrics {
@@ -126,7 +128,7 @@ export function createMetrics(): Metrics {
       this.inc(sources.recovery()?.failures ?? 0);
     },
   });
-  // Looking up a series by its labels takes longer than observing it.
+  // Series are memoized, because looking up a series by its labels takes longer than observing a value.
   const series = memoize((statusAndOperation) => {
     const [status = '', operation = ''] = statusAndOperation.split(' ', 2);
     return requests.labels(operation, status);

@@ -19,15 +19,15 @@ export interface OperationalDeps {
   metrics: Metrics;
   clock: Clock;
   version: Version;
-  /** Serves `/metrics` on this port; default true. */
+  /** Whether `/metrics` is served on this port; default true. */
   servesMetrics?: boolean;
   /** Streams that workers of this process do not consume at the moment; absent if the process has no workers. */
   failingStreams?: () => readonly string[];
-  /** True during graceful shutdown. Then `/readyz` and `/readyz/process` respond with 503. */
+  /** Whether graceful shutdown has begun. Then `/readyz` and `/readyz/process` respond with 503. */
   stopping(): boolean;
 }
 
-/** How long a response of `/readyz` is cached, in milliseconds: it needs no API key, so it must not load the stores. */
+/** Milliseconds for which a response of `/readyz` is cached: the route needs no API key, so it must not load the stores. */
 const READINESS_CACHE_MS = 1000;
 
 export function addOperationalRoutes(router: Router, document: () => Json, deps: OperationalDeps): void {
@@ -52,14 +52,14 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
       ready,
       stores: states,
       stopping,
-      // Failing workers do not affect requests.
+      // For information only, because failing workers do not affect requests.
       failing_streams: deps.failingStreams?.(),
       ...(problems.length > 0 && { problems }),
     });
     await respond(ctx, { status: ready ? 200 : 503, body });
   });
-  // The stores responded before this process began to listen. A later outage affects every process, so it must not take this one out of a
-  // load balancer.
+  // The stores responded before this process began to listen. A later outage affects every process, so the outage must not make a load
+  // balancer remove this process.
   router.get('/readyz/process', async (ctx) => {
     const stopping = deps.stopping();
     await respond(ctx, {
@@ -83,7 +83,9 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
 
 const HOST = /^[a-z0-9.:[\]-]{1,255}$/i;
 
-/** The document with the address of the request, so that imported collections and generated clients reach the gateway. */
+/**
+ * The OpenAPI document with the address of the request as its server, so that imported collections and generated clients reach the gateway.
+ */
 function withServer(document: string, ctx: Context): string {
   ctx.vary('Host');
   ctx.vary('X-Forwarded-Proto');
@@ -161,7 +163,7 @@ const liveness = {
   properties: { status: text('`ok`.') },
 };
 
-/** Path items of these routes. Adds their schemas to the components. */
+/** Path items of the operational routes. Adds their schemas to the components. */
 export function describeOperational(schemas: Json): Json {
   const json = (schema: unknown) => ({ 'application/json': { schema: publish(schema, schemas) } });
   const ready = json(readiness);

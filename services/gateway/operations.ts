@@ -25,20 +25,20 @@ import type { RequestState } from './request-context.js';
 
 export interface OperationDeps {
   stores: GatewayStores;
-  /** Publishes ingested records to Kafka; without it, records are written to their stores. */
+  /** Publishes ingested records to Kafka. If absent, records are written to their stores. */
   publisher?: Publisher;
   /** Absent if analysts use a ClickHouse server directly. */
   sql?: SqlReader;
   /** Mappings that ingest requests may name. */
   mappings?: ReadonlyMap<string, StoredMapping>;
-  /** What ingest does with unknown fields if the request does not say. Default: `reject`. */
+  /** Default of ingest for unknown fields, if the request does not say; default `reject`. */
   unknownFields?: UnknownFields;
   metrics: Metrics;
   clock: Clock;
   version: Version;
   rateLimiter: RateLimiter;
   provisionalDays: number;
-  /** Loads the handler of MCP; without it, `/mcp` is not served. Throws `MissingPackageError`. */
+  /** Loads the handler of MCP. If absent, `/mcp` is not served. Throws `MissingPackageError`. */
   mcp?(): Promise<ServeMcp>;
   corsOrigins: readonly string[];
   logger: Logger;

@@ -1,4 +1,4 @@
-/** Rate limits of the gateway: of keys and organizations, and of wrong keys by client network. */
+/** Rate limits of the gateway: limits of requests per key and organization, and limits of wrong keys per client network. */
 import ipaddr from 'ipaddr.js';
 import type { Caller } from '../http/admission.js';
 import { Problem } from '../http/problems.js';
@@ -31,8 +31,8 @@ export interface RateLimiter {
 }
 
 /**
- * A token bucket per key with `limit` requests per 60 s, and one per organization with twice as many. A limit of 0 disables both. `now` is
- * monotonic, in milliseconds.
+ * A token bucket per key with `limit` requests per 60 s, and a token bucket per organization with twice as many requests. A limit of 0
+ * disables both. `now` is monotonic, in milliseconds.
  */
 export function createRateLimiter(limit: number, now?: () => number): RateLimiter {
   if (limit === 0) return { take: () => ({}), charge: () => undefined };

@@ -19,7 +19,7 @@ export function serveRequests(
   metrics: Metrics,
   logger: Logger,
 ): void {
-  /** Connections that got a response here, and the bytes they had sent by then. */
+  /** Connections that got a response from this module, with the number of bytes that they had sent by then. */
   const answered = new WeakMap<Socket, number>();
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -94,7 +94,9 @@ export function serveRequests(
   }
 }
 
-/** Why to reject a request that Node's parser accepts, but that a proxy in front may understand differently; null for others. */
+/**
+ * The reason to reject a request that Node's parser accepts, but that a proxy in front may understand differently; null for other requests.
+ */
 function malformation({ httpVersion, headersDistinct }: IncomingMessage): string | null {
   const { host = [], 'transfer-encoding': encodings } = headersDistinct;
   if (host.length > 1) return 'The request has more than one Host header.';
@@ -110,7 +112,7 @@ const headersOf = (requestId: string) => ({
   'X-Request-Id': requestId,
 });
 
-/** Null if no response can be sent. */
+/** The problem for an error code of the parser; null if no response can be sent. */
 function toProblem(code = ''): Problem | null {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Problem('request_timeout', 'The request did not arrive in time.');

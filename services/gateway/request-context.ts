@@ -25,7 +25,7 @@ export interface RequestState {
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** The outermost middleware: assigns the request id, and logs and measures the request once the response is sent. */
+/** The outermost middleware: assigns the request id, and once the response is sent, logs and measures the request. */
 export function createRequestContext(logger: Logger, metrics: Metrics, addressOf: ClientAddress) {
   return async function requestContext(ctx: Context, next: Next): Promise<void> {
     const startedAt = performance.now();
@@ -40,7 +40,7 @@ export function createRequestContext(logger: Logger, metrics: Metrics, addressOf
 
   function finish(ctx: Context, state: RequestState, startedAt: number): void {
     const elapsed = performance.now() - startedAt;
-    // 499, as in nginx: the client disconnected before the response was complete.
+    // Status 499, as in nginx: the client disconnected before the response was complete.
     const status = ctx.res.writableFinished ? ctx.res.statusCode : (state.cutOffStatus ?? 499);
     metrics.observeRequest(state.operation ?? 'other', status, elapsed / 1000);
     if (state.problem !== undefined) metrics.problems.inc({ code: state.problem });

@@ -4,8 +4,8 @@ import { respond } from '../http/respond.js';
 import { type Clock, utcDate } from '../shared/time.js';
 
 /**
- * Serves text whose examples name recent dates. It is rendered once per UTC day, with an ETag for conditional requests. `complete` fills in
- * what depends on the request.
+ * Serves text whose examples name recent dates. The text is rendered once per UTC day, with an ETag for conditional requests. `complete`
+ * fills in what depends on the request.
  */
 export function serveText(
   clock: Clock,
@@ -25,7 +25,7 @@ export function serveText(
       day = today;
     }
     const { body, etag } = complete ? tagged(complete(text, ctx)) : rendered;
-    // Clients revalidate every time.
+    // With `no-cache`, clients revalidate every time.
     return respond(ctx, { type, body, headers: { ...headers, 'Cache-Control': 'no-cache', ETag: etag } });
   };
 }

@@ -46,16 +46,16 @@ export interface GatewayOptions {
   limits?: Partial<ConnectionLimits>;
 }
 
-/** Node's timeouts come this much later than the deadline of a request, whose problem is more helpful. */
+/** Milliseconds by which Node's timeouts come later than the deadline of a request, because the problem of the deadline is more helpful. */
 const SOCKET_MARGIN_MS = 15_000;
 
 /**
- * How long idle connections of a proxy stay open after the port is closed, in milliseconds. A request already on its way would otherwise be
- * lost, and a proxy does not repeat a POST. Once the port refuses connections, a proxy sends nothing more.
+ * Milliseconds that idle connections of a proxy stay open after the port is closed. Otherwise, a request already on its way would be lost,
+ * because a proxy does not repeat a POST. Once the port refuses connections, a proxy sends no further requests.
  */
 const PROXY_DRAIN_MS = 2000;
 
-/** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file. Other listen errors are passed on. */
+/** Starts a gateway on open stores. Throws `ListenError`, `MappingError` for a mapping file, and other errors of listening unchanged. */
 export async function startGateway(
   config: Config,
   stores: GatewayStores,
@@ -91,11 +91,11 @@ export async function startGateway(
   const handle = app.callback();
   const server = createServer({
     headersTimeout: limits.headersMs,
-    // Admission ends requests that stall; a large file may take hours to arrive.
+    // No timeout here: admission ends requests that stall, and a large file may take hours to arrive.
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
-    // A missing Host header gets a problem as its response instead.
+    // Disabled, because a missing Host header gets a problem as its response instead.
     requireHostHeader: false,
   });
   // Closes a connection whose client neither sends nor reads.
@@ -119,7 +119,7 @@ export async function startGateway(
     registry: metrics.registry,
     stop() {
       stopping = true;
-      // The `close` of an HTTP server would close idle connections at once.
+      // Calls `close` of the network server, because `close` of an HTTP server would close idle connections at once.
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       metricsServer?.close();
       connections.stop(config.trustedProxies.length > 0 ? PROXY_DRAIN_MS : 0);
@@ -135,7 +135,7 @@ function listen(server: Server, { host, port }: Config): Promise<void> {
   });
 }
 
-/** Serves `/metrics` on a port of its own; undefined if none is configured. */
+/** Serves `/metrics` on a separate port; undefined if no such port is configured. */
 async function startMetricsServer({ host, metricsPort: port }: Config, metrics: Metrics, logger: Logger) {
   if (port === 0) return undefined;
   const { contentType } = metrics.registry;

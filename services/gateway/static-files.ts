@@ -18,7 +18,7 @@ const ENCODINGS = [
   ['gzip', '.gz'],
 ] as const;
 
-/** For files whose name changes with their content. */
+/** Cache headers of files whose name changes with their content. */
 export const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 export interface StaticFile {
@@ -28,7 +28,7 @@ export interface StaticFile {
   encoded: Partial<Record<string, Buffer>>;
 }
 
-/** Every file of a folder that a browser asks for, by its path below the folder. Empty if there is no folder. */
+/** Every file of a folder that a browser asks for, by its path below the folder. Empty if the folder does not exist. */
 export function readFiles(folder: string): ReadonlyMap<string, StaticFile> {
   if (!existsSync(folder)) return new Map();
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -61,7 +61,7 @@ export function sendFile(
   return respond(ctx, {
     status,
     type,
-    // Weak, as the encodings of one file share it.
+    // The tag is weak, because the encodings of a file share it.
     headers: { ...headers, ETag: `W/"${etag}"` },
     body: (encoding && encoded[encoding]) ?? identity,
   });

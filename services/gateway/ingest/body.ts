@@ -12,10 +12,13 @@ import { Problem } from '../../http/problems.js';
 import { UPLOAD_TYPE, type Upload } from './upload.js';
 
 const MIB = 1024 * 1024;
-/** Maximum bytes held in memory: a whole JSON array, or the first rows of a table. Other content is processed in pieces as it arrives. */
+/**
+ * Maximum bytes of a body that are held in memory: a whole JSON array, or the first rows of a table. Other content is processed in pieces
+ * as it arrives.
+ */
 export const MAX_HELD_BYTES = 16 * MIB;
 
-/** Maximum ratio of content to compressed bytes that counts as progress: content beyond it does not move the deadline. */
+/** Maximum ratio of content to compressed bytes that counts as progress: content beyond this ratio does not move the deadline. */
 const MAX_RATIO = 32;
 
 /** Formats by media type of the body. */
@@ -28,16 +31,16 @@ export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
 };
 
-/** Limits for some seconds of work: 16 MiB in the smallest blocks. */
+/** Limits of zstd, enough for some seconds of work: 16 MiB in the smallest blocks. */
 const zstdLimits = (maxBytes: number) => ({
   maxWindowBytes: 8 * MIB,
   maxMovedBytes: 1024 * Math.max(maxBytes, MAX_HELD_BYTES),
 });
 
-/** Media type of a file whose format is recognized by its first bytes. */
+/** Media type of a file whose first bytes show its format. */
 export const ANY_FORMAT = 'application/octet-stream';
 
-/** The format of a file, by its media type or, if that says nothing, such as for an upload by curl, by its first bytes. */
+/** The format of a file, by its media type or, if the media type says nothing (as for an upload by curl), by its first bytes. */
 export async function formatOf({
   type,
   chunks,
@@ -77,7 +80,7 @@ function readBodyOf(types: readonly string[], ctx: Context, admitted: AdmittedRe
   };
 }
 
-/** Bytes as sent; NaN without the header. */
+/** Bytes of the body as sent; NaN without the header. */
 const lengthOf = (ctx: Context): number => Number.parseInt(ctx.get('Content-Length'), 10);
 
 const isCompressed = (encoding: string): boolean => encoding !== '' && encoding !== 'identity';
@@ -116,10 +119,10 @@ function bodyOf(ctx: Context, admitted: AdmittedRequest, maxBytes: number): Asyn
       }
     },
   });
-  // Readers get these errors themselves; but a request may end before anybody reads.
+  // Readers of the body get these errors themselves, but a request may end before any reader starts.
   limit.on('error', () => undefined);
   const input = decoderOf(ctx, admitted, limit, maxBytes);
-  // Compressed bytes may be endless and hold no content.
+  // Counts compressed bytes, which may be endless and hold no content.
   const countCompressed = (chunk: Buffer) => {
     compressedBytes += chunk.length;
     if (compressedBytes > maxBytes) limit.destroy(tooLarge(maxBytes));
@@ -142,7 +145,7 @@ function bodyOf(ctx: Context, admitted: AdmittedRequest, maxBytes: number): Asyn
   return limit;
 }
 
-/** The stream to pipe the raw body into: `output`, or a decoder before it for a compressed body. */
+/** The stream into which to pipe the raw body: `output`, or for a compressed body a decoder before `output`. */
 function decoderOf(
   ctx: Context,
   { temporarySpace }: AdmittedRequest,
@@ -197,7 +200,7 @@ function problemOf(error: Error, encoding: Encoding): Error {
   return error;
 }
 
-/** The server lacks room: it may accept the same body later. */
+/** The server has no room now. The server may accept the same body later. */
 export function noTemporarySpace(error: TemporaryFileError): Problem {
   const problem = new Problem(
     'overloaded',

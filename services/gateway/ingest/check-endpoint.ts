@@ -1,4 +1,4 @@
-/** `POST /api/ingest/{stream}/check`: how a file would be read, and what loading it would do. */
+/** `POST /api/ingest/{stream}/check`: reports how a file would be read, and what loading the file would do. */
 import { checkFile } from '../../../ingest/check/check.js';
 import { DRAFT, type ProposeOptions } from '../../../ingest/check/propose.js';
 import { fieldChoices } from '../../../ingest/mapping/edit.js';
@@ -32,7 +32,7 @@ import { describeFile } from './record-schemas.js';
 import { MATCHES, MISSING_TABLES, RESULT_FIELDS } from './result-schema.js';
 import { openUpload, type Upload } from './upload.js';
 
-/** Limits of a check. Its time leaves room for the upload within the timeout of a request. */
+/** Limits of a check. The time limit leaves room for the upload within the timeout of a request. */
 const CHECK_LIMITS = { records: 100_000, rejected: 10_000, milliseconds: 8000 };
 
 const text = (description: string) => Type.String({ description });
@@ -222,7 +222,7 @@ const wholeFile = () =>
 const mediaTypeOf = (format: TextFormat) =>
   Object.entries(INGEST_FORMATS).find(([, each]) => each === format)?.[0] ?? ANY_FORMAT;
 
-/** The mapping that comes with the file, or that the request names. Throws 422 and `MappingError`. */
+/** The mapping that comes with the file, or the mapping that the request names. Throws 422 and `MappingError`. */
 function mappingOf(
   { parts }: Upload,
   name: string | undefined,
@@ -236,7 +236,7 @@ function mappingOf(
   return preset === undefined ? { file } : { preset };
 }
 
-/** Throws 422 unless the text is an object of column names and fields. */
+/** Parses the choices of a check. Throws 422 unless the text is an object of column names and fields. */
 function choicesOf(sent: string | undefined, stream: Stream): Record<string, string> {
   if (sent === undefined) return {};
   const choices = parseJson(Buffer.from(sent));

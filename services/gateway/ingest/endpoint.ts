@@ -53,7 +53,7 @@ import { openUpload, type Upload } from './upload.js';
 
 export interface IngestServices extends Pick<Stores, 'records' | 'analytics'>, Pick<Metrics, 'ingested'> {
   clock: Clock;
-  /** Publishes records to the Kafka topic of their stream; without it, records are written to their store. */
+  /** Publishes records to the Kafka topic of their stream. If absent, records are written to their store. */
   publisher?: Publisher;
   mappings: ReadonlyMap<string, StoredMapping>;
   /** Value for requests without `unknown_fields`. */
@@ -140,7 +140,7 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
   };
 }
 
-/** One request: its stream, and how its records are read. */
+/** An ingest request: its stream, and how its records are read. */
 interface Ingestion {
   stream: Stream;
   format: TextFormat;
@@ -219,7 +219,7 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
 };
 
 interface IngestIntoOptions extends Pick<IngestOptions, 'onRejected'> {
-  /** True if `destination` writes nothing. */
+  /** Whether `destination` writes nothing. */
   isCheck?: boolean;
 }
 
@@ -274,7 +274,7 @@ async function ingestInto(
 
 const REJECTED_TEXTS = { records: 1000, bytes: 1024 * 1024 };
 
-/** The first rejected records as they were received. */
+/** Collects the first rejected records as the client sent them. */
 class RejectedTexts {
   readonly #records: (Omit<RejectedRecord, 'code'> & { text: string })[] = [];
   #bytes = 0;
@@ -285,13 +285,13 @@ class RejectedTexts {
     this.#records.push({ line, text: untouched.toString('utf8'), pointer, detail });
   }
 
-  /** Sorted by line, because stores reject later than the decoder. */
+  /** Records in the order of their lines, because stores reject later than the decoder. */
   get records() {
     return this.#records.sort((a, b) => a.line - b.line);
   }
 }
 
-/** The rejection to store, without the record's values: the sender has them. */
+/** The rejection to store, without the values of the record, because the sender has these values. */
 function rejectionOf(
   { stream, acceptance, context }: Ingestion,
   { line, code, pointer }: RejectedRecord,
@@ -307,7 +307,7 @@ function rejectionOf(
     stream: stream.name,
     line,
     code,
-    // The name of an unknown field is text of the sender, so it is left out.
+    // The name of an unknown field is text of the sender, so the pointer leaves the name out.
     pointer: code === 'unknown_field' ? pointer.replace(/\/[^/]*$/, '') : pointer,
     rejected_at: new Date(acceptedAt).toISOString(),
     sequence,
@@ -316,7 +316,7 @@ function rejectionOf(
   };
 }
 
-/** Throws `ColumnsError` if the table lacks a column by which the mapping is recognized: then it is not the file that was checked. */
+/** Throws `ColumnsError` if the table lacks a column that marks the mapping: then the file is not the file that was checked. */
 function requireMarks({ marks }: Mapping, columns: readonly ColumnUse[]): void {
   const names = new Set(columns.map(({ column }) => column.toLowerCase()));
   const missing = marks.filter(
@@ -330,7 +330,7 @@ function requireMarks({ marks }: Mapping, columns: readonly ColumnUse[]): void {
   );
 }
 
-/** The mapping that comes with the file, or that the request names. Throws 422. */
+/** The mapping that comes with the file, or the mapping that the request names. Throws 422. */
 function mappingOf(
   { parts }: Upload,
   name: string | undefined,

@@ -1,4 +1,4 @@
-/** Problems of requests that bring records, with what became of the records before. */
+/** Problems of requests that bring records. Each problem says what became of the records that came before it. */
 import { AmbiguousInputError } from '../../../ingest/mapping/column-forms.js';
 import type { MappingError } from '../../../ingest/mapping/mapping-file.js';
 import { type IngestResult, UnrecognizedInputError } from '../../../ingest/pipeline.js';
@@ -10,7 +10,7 @@ import { toProblem as problemOf } from '../error-handler.js';
 import { noTemporarySpace } from './body.js';
 import { INGEST_LIMITS } from './result-schema.js';
 
-/** Records that `result` counts as accepted stay accepted. */
+/** The problem of a request with too many rejected records. Records that `result` counts as accepted stay accepted. */
 export function tooManyRejected({ accepted, rejected, errors }: IngestResult): Problem {
   const done = `${accepted} of the records before it were accepted, ${rejected} rejected, and no record after it was read`;
   return new Problem(
@@ -24,8 +24,8 @@ export function tooManyRejected({ accepted, rejected, errors }: IngestResult): P
 export const STILL_WRITTEN = ' More may have been written since.';
 
 /**
- * The problem of a request that failed after some of its records, with their outcome. Returns the error itself if it came before the first
- * record.
+ * The problem of a request that failed after some of its records, with the outcome of these records. Returns the error itself if it came
+ * before the first record.
  */
 export function withOutcome<T>(
   error: T,
@@ -45,7 +45,7 @@ export function withOutcome<T>(
   return problem;
 }
 
-/** `accepted` is above 0 if only the store could reject a record. */
+/** The problem of a request whose records were rejected. `accepted` is above 0 if only the store could reject a record. */
 export const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
   new Problem(
     'records_rejected',

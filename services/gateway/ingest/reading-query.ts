@@ -19,7 +19,7 @@ import { MAX_HELD_BYTES } from './body.js';
 const MAX_HEADER_ROW = 1000;
 /** Maximum size of an unpacked sheet, and of the CSV made from it. Excel packs a sheet to about a tenth. */
 const MAX_SHEET_BYTES = 256 * 1024 * 1024;
-/** Workbooks that are read at the same time. Each holds up to 32 MiB of texts that its cells share. */
+/** Maximum number of workbooks that are read at the same time. Each workbook holds up to 32 MiB of texts that its cells share. */
 const WORKBOOKS = 2;
 const workbooks = new FairSemaphore(WORKBOOKS);
 
@@ -31,7 +31,7 @@ export const inTurn = <T>(
   read: () => Promise<T>,
 ): Promise<T> => (format === 'xlsx' ? workbooks.run(organizationId, read, signal) : read());
 
-/** Parameters that the check of a file and its load have in common. */
+/** Parameters that the check of a file and the load of a file have in common. */
 export const READING_PARAMETERS = {
   map: Type.Optional(
     Type.String({
@@ -118,7 +118,7 @@ export function peopleOf(
   return new PeopleResolver(store, onDuplicate);
 }
 
-/** How the text of a request is read, and which other reading may be right. Throws 422 for an unknown charset. */
+/** Says how the text of a request is read, and which other reading may be right. Throws 422 for an unknown charset. */
 export class Reading {
   readonly options: ReadingOptions;
   readonly declared: DeclaredForms;
@@ -154,7 +154,7 @@ export class Reading {
     };
   }
 
-  /** Adds the parameters that may help to a problem of the file. */
+  /** Adds parameters that may help to a problem of the file. */
   withProposed<T>(error: T): T | Problem {
     const { proposed } = this;
     if (proposed === undefined || !(error instanceof Problem) || error.extras.proposed !== undefined) {

@@ -4,7 +4,7 @@ import type { Stream } from '../../../ingest/streams/stream.js';
 import { type Json, publish, publishAs } from '../../http/openapi.js';
 import { readExamples } from '../examples.js';
 
-/** Over HTTP, a record without an organization belongs to the organization of the key. */
+/** Schema of a record over HTTP, where a record without an organization belongs to the organization of the key. */
 function recordSchema({ schema, organizationField }: Stream): Json {
   const { required = [], ...rest } = schema as { required?: string[] };
   return { ...rest, required: required.filter((field) => field !== organizationField) };
@@ -61,11 +61,11 @@ export function describeRecords(schemas: Json): Json {
   );
   return {
     'application/json': { schema: { type: 'array', items: publish(record, schemas) }, examples },
-    // Has no schema: it would describe the text as a whole, and orval would then send JSON.
+    // No schema: a schema would describe the text as a whole, and orval would then send JSON.
     'application/x-ndjson': { example: `${JSON.stringify(records.contacts)}\n` },
     'text/csv': { example: 'contact_id,first_name,work_emails\ncon_1,Ada,ada@acme.example\n' },
     'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': {},
-    // Has no schema, unlike the check: openapi-python-client tells typed bodies apart by their class, and fails for the JSON array.
+    // No schema, unlike for the check: openapi-python-client tells typed bodies apart by their class, and fails for the JSON array.
     'multipart/form-data': {},
   };
 }

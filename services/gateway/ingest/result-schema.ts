@@ -1,4 +1,4 @@
-/** Parameters of ingest, and what its response says. */
+/** Parameters of ingest, and the fields of its response. */
 import { DEFAULT_MAX_ERRORS, type IngestLimits } from '../../../ingest/pipeline.js';
 import {
   arrayOf,

@@ -15,13 +15,16 @@ export interface Upload {
   parts: ReadonlyMap<string, string>;
   /** Media type of the file, without parameters. */
   type: string;
-  /** The content of the file. Throws a Problem if the body goes on after it or ends early. */
+  /** The content of the file. Throws a Problem if the body continues after the file or ends early. */
   chunks: AsyncIterable<Buffer>;
   /** Stops reading the body. */
   close(): void;
 }
 
-/** Reads the parts before the file. Only `names` are allowed. A body that is not a form is the file itself. Throws a Problem. */
+/**
+ * Reads the parts before the file, of which only `names` are allowed. If the body is not a form, the body itself is the file. Throws a
+ * Problem.
+ */
 export async function openUpload(source: BodySource, names: readonly string[]): Promise<Upload> {
   if (source.type !== UPLOAD_TYPE) {
     return { parts: new Map(), type: source.type, chunks: source.chunks, close: () => undefined };
