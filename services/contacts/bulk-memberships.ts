@@ -1,4 +1,4 @@
-/** Adds many contacts to an audience or removes them at once (contract 3.16). */
+/** Adds many contacts to an audience at once, or removes many contacts from it (contract 3.16). */
 import type { AudienceStore } from '../audiences/audience-store.js';
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
@@ -31,7 +31,7 @@ const CONTACTS_PER_REQUEST = 10_000;
 const NAMED_PER_REQUEST = 1000;
 /** Contacts by id per step. Other writes run between two steps. */
 const CONTACTS_PER_STEP = 1000;
-/** A request that has worked for this long ends with a cursor, well before its timeout. */
+/** Milliseconds of work after which a request ends with a cursor, well before its timeout. */
 const MAX_WORK_MS = 10_000;
 
 const ALL_MATCHES = `Name the contacts by exactly one of \`contact_ids\` and \`filter\`. A filter is the body of a contact search and finds what \`match: all\` finds; an empty filter finds every contact. A request processes at most ${CONTACTS_PER_REQUEST} contacts: repeat it with \`cursor\` until \`next_cursor\` is null. It may be repeated at any point, because no contact is changed twice. With \`return_changed\`, \`changed_contact_ids\` lists the contacts whose membership changed, so that exactly this can be undone, and a request processes at most ${NAMED_PER_REQUEST}.`;
@@ -121,7 +121,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
   do {
     const contactIds = found.ids.slice(done, done + CONTACTS_PER_STEP);
     const step = records.changeMemberships({ organizationId, audienceId, contactIds, change });
-    // For later steps, if the store is busy, the response reports the finished steps, and its cursor continues after them.
+    // If the store is busy in a later step, the response reports the finished steps, and its cursor continues after these steps.
     const outcome = await (done === 0
       ? step
       : step.catch((error: unknown) => {
@@ -148,7 +148,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
   };
 }
 
-/** The contacts that match from the cursor on, and the cursor after the first `done` of them. */
+/** Finds the contacts that match from the cursor on, and the cursor after the first `done` of these contacts. */
 async function findMatches(
   context: BulkContext,
 ): Promise<{ ids: string[]; cursorAfter(done: number): string | null }> {

@@ -1,5 +1,5 @@
 /**
- * A contact as JSON, the form in which every store keeps it. This file loads no schema, because it is used whenever a data folder is
+ * A contact as JSON, the form in which every store keeps a contact. This file loads no schema, because it is used whenever a data folder is
  * opened.
  */
 import { titleClasses } from '../search/titles.js';
@@ -8,7 +8,7 @@ import { formatTimestamp } from '../shared/time.js';
 import type { Contact } from './schema.js';
 import type { StoredContact } from './stored-contact.js';
 
-/** `toContact` as JSON, the form in which every store keeps a contact, so that a page of contacts is never parsed. */
+/** Converts a contact to JSON, the form in which every store keeps a contact, so that a page of contacts is never parsed. */
 export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
   const fields = JSON.stringify(body).slice(0, -1);
   const { seniority, department } = titleClasses(body.job_title);
@@ -18,7 +18,7 @@ export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredC
   return `${fields},"seniority":${quoted(seniority)},"department":${quoted(department)},"audience_ids":${audiences},"created_at":"${createdAt}","updated_at":"${updatedAt}"}`;
 }
 
-/** Names of classes need no escaping in JSON. */
+/** Quotes a name without escaping: names of classes need none in JSON. */
 const quoted = (name: string | null) => (name === null ? 'null' : `"${name}"`);
 
 /** The inverse of `contactJson`. */

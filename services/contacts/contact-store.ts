@@ -13,8 +13,8 @@ import type { ValueField, WordField } from './searchable.js';
 import type { ContactChanges } from './stored-contact.js';
 
 /**
- * A word of a filter. It matches a field if one of its spellings is a word of the field or begins one, if one of `whole` is a word of the
- * field, or if the field has all words of an equivalent.
+ * A word of a filter. The word matches a field if one of its spellings is a word of the field or begins a word of the field, if one of
+ * `whole` is a word of the field, or if the field has all words of an equivalent.
  */
 export interface FilterWord {
   spellings: string[];
@@ -25,27 +25,30 @@ export interface FilterWord {
 export type ContactFilter =
   | { kind: 'words'; field: WordField; words: FilterWord[] }
   | { kind: 'value'; field: ValueField; value: string }
-  /** A work or personal email, normalized by `normalizeEmail`; it contains an @. */
+  /** A work or personal email, normalized by `normalizeEmail`, with an @. */
   | { kind: 'email'; email: string };
 
 export interface ContactSearch {
   organizationId: string;
   audienceId?: string;
   filters: ContactFilter[];
-  /** Milliseconds, exclusive. */
+  /** Milliseconds since the epoch, exclusive. */
   updatedAfter?: number;
   query?: TextQuery;
   /** Order of a search without a query; by default the newest contacts come first. */
   sort?: Sort<ContactSort>;
-  /** What to do if no contact matches every term: return the best contacts, or say which terms no contact matches. If absent, neither. */
+  /**
+   * What the search does if no contact matches every term: return the best contacts, or say which terms no contact matches. If absent, the
+   * search does neither.
+   */
   match?: (typeof MATCH_MODES)[number];
-  /** Counted over all matches, not only over the page. Null is not counted. */
+  /** Fields whose values are counted over all matches, not only over the page. Null is not counted. */
   facets?: readonly FacetField[];
-  /** The page includes ranks, and leaves room for an explanation of each contact. */
+  /** Whether the page includes ranks, and leaves room for an explanation of each contact. */
   explain?: true;
   limit: number;
   after?: SortKey;
-  /** Used with `after`: leaves the total at 0, because counting reads every match. */
+  /** Whether the total stays 0, because counting reads every match. Used with `after`. */
   skipsTotal?: boolean;
 }
 
@@ -67,10 +70,10 @@ export interface CreateContact {
   idempotency?: Idempotency;
 }
 
-/** Credits are null if the organization is not metered. */
+/** Outcome of a creation. Credits are null if the organization is not metered. */
 export type CreateOutcome =
   | {
-      /** `returned` and `updated`: the existing contact joined the audience instead; `updated` also set the given fields. */
+      /** With `returned` and `updated`, the existing contact joined the audience; `updated` also set the given fields. */
       kind: 'created' | 'returned' | 'updated';
       contact: Contact;
       creditsConsumed: number | null;
@@ -79,7 +82,7 @@ export type CreateOutcome =
     }
   | { kind: 'audience_not_found' }
   | { kind: 'contact_suppressed' }
-  /** `contactIds`: several contacts could be updated, oldest first. */
+  /** `contactIds` is present if several contacts could be updated, oldest first. */
   | { kind: 'contact_exists'; contactId: string; contactIds?: string[] }
   /** The existing contact is in the maximum number of audiences. */
   | { kind: 'too_many_audiences' }
@@ -90,7 +93,7 @@ export type CreateOutcome =
 export interface UpdateContact {
   organizationId: string;
   contactId: string;
-  /** Null clears a field. */
+  /** Changes of fields. Null clears a field. */
   changes: ContactChanges;
   /** When the contact last changed, as far as the request knows, in milliseconds since the epoch. */
   ifUpdatedMs?: number;
@@ -119,7 +122,7 @@ export type AddOutcome =
   | { kind: 'too_many_audiences' }
   | { kind: 'contact_not_found' };
 
-/** Contacts that join or leave an audience together. The ids are different, at most 1 000. */
+/** Contacts that join or leave an audience together. The ids are distinct, at most 1 000. */
 export interface MembershipChange {
   organizationId: string;
   audienceId: string;
@@ -139,20 +142,23 @@ export type MembershipChangeOutcome =
     }
   | { kind: 'audience_not_found' };
 
-/** Each contact once, in the requested order. */
+/** A batch of contacts. Each contact occurs once, in the requested order. */
 export interface ContactBatch {
   contacts: Json<Contact>[];
   /** Ids without a contact. */
   missing: string[];
-  /** Ids from the first contact without room on. They were not read. */
+  /** Ids that were not read: the first contact that had no room, and all ids after it. */
   notReturned: string[];
 }
 
-/** The ids are different. */
+/** Contacts to delete. The ids are distinct. */
 export interface DeleteContacts {
   organizationId: string;
   contactIds: readonly string[];
-  /** Whether the contacts are returned as they were: then the deletion ends early if they would take more than `MAX_DELETED_BYTES`. */
+  /**
+   * Whether the response has the deleted contacts. In that case, the deletion ends early if the contacts would take more than
+   * `MAX_DELETED_BYTES`.
+   */
   returnsContacts?: boolean;
 }
 
@@ -165,17 +171,17 @@ export type OneDeletion =
   | { id: string; kind: 'missing' }
   | { id: string; kind: 'no_room' };
 
-/** The ids of each list are different, and in the requested order. */
+/** Result of a deletion. The ids of each list are distinct, and in the requested order. */
 export interface DeletionResult {
   deleted: string[];
   missing: string[];
-  /** Ids of contacts that had no room in the response, and stay. */
+  /** Ids of contacts that were not deleted, because they had no room in the response. */
   notDeleted: string[];
   /** The contacts as they were before their deletion. */
   contacts: Json<Contact>[];
 }
 
-/** `deletions` are in the requested order. */
+/** Combines the results of single deletions, which are in the requested order. */
 export function deletionResult(deletions: readonly OneDeletion[]): DeletionResult {
   const idsOf = (wanted: OneDeletion['kind']) =>
     deletions.filter(({ kind }) => kind === wanted).map(({ id }) => id);
@@ -187,12 +193,12 @@ export function deletionResult(deletions: readonly OneDeletion[]): DeletionResul
   };
 }
 
-/** `removed: false` if the contact is unknown or was not a member. */
+/** Outcome of a removal. `removed` is false if the contact is unknown or was not a member. */
 export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
 
 const REPLAYABLE_KINDS: ReadonlySet<string> = new Set(['created', 'returned', 'updated', 'added', 'removed']);
 
-/** Whether an outcome is kept under its idempotency key and replayed. Any other outcome wrote nothing and frees the key. */
+/** Whether the store keeps an outcome under its idempotency key, to return it again. Any other outcome wrote nothing and frees the key. */
 export function isReplayable(
   { kind }: CreateOutcome | UpdateOutcome | AddOutcome | RemoveOutcome,
   dryRun = false,
@@ -202,7 +208,7 @@ export function isReplayable(
 
 export interface ContactStore {
   getContact(organizationId: string, contactId: string, request?: Cancellable): Promise<Json<Contact> | null>;
-  /** Gets contacts by different ids. A batch ends early if its contacts would take more than 4 MiB. */
+  /** Gets contacts by distinct ids. A batch ends early if its contacts would take more than 4 MiB. */
   getContacts(
     organizationId: string,
     contactIds: readonly string[],
@@ -210,29 +216,30 @@ export interface ContactStore {
   ): Promise<ContactBatch>;
   /** Finds contacts by their ids and by duplicate keys: at most 1 000 ids and 10 000 keys. */
   findPeople(query: PeopleQuery, signal?: AbortSignal): Promise<KnownPeople>;
-  /** Ordered by relevance (contract 3.9) with a query, otherwise by its sort. */
+  /** Finds contacts, ordered by relevance (contract 3.9) if the search has a query, otherwise by the sort of the search. */
   searchContacts(search: ContactSearch, request?: Cancellable): Promise<ContactPage>;
   /**
-   * Sort keys of the contacts that a search finds, in its order, at most 10 000. A full page may be the last page. Facets, explanations and
-   * partial matches are not supported.
+   * Sort keys of the contacts that a search finds, in the order of the search, at most 10 000. A full page may be the last page. Facets,
+   * explanations and partial matches are not supported.
    */
   searchContactKeys(search: ContactSearch, request?: Cancellable): Promise<Page<SortKey>>;
-  /** Writes audience, duplicates, credits and the contact atomically. */
+  /** Creates a contact. Writes audience, duplicates, credits and the contact atomically. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
-  /** Checks and writes atomically: no other change comes between. */
+  /** Updates a contact. Checks and writes atomically: no other change comes between. */
   updateContact(command: UpdateContact): Promise<IdempotentResult<UpdateOutcome>>;
   addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;
   removeMembership(membership: Membership): Promise<IdempotentResult<RemoveOutcome>>;
   /** Changes memberships. Searches find the change after `refresh`. */
   changeMemberships(change: MembershipChange): Promise<MembershipChangeOutcome>;
   /**
-   * Deletes contacts with their memberships. Records older than the deletion do not create them again. Returns each contact as it was right
-   * before its deletion: no change comes between.
+   * Deletes contacts with their memberships. Records older than the deletion do not create these contacts again. Returns each contact as it
+   * was right before its deletion: no change comes between.
    */
   deleteContacts(command: DeleteContacts): Promise<DeletionResult>;
   /**
-   * A record changes a contact only if it comes after the last record that changed it, in the order of contract 6.2. Throws
-   * `PartialWriteError` if some records would give a contact more than it may have; all other records are written.
+   * Applies stream records. A record changes a contact only if it comes after the last record that changed the contact, in the order of
+   * contract 6.2. Throws `PartialWriteError` if some records would give a contact more than the contact may have; all other records are
+   * written.
    */
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]): Promise<void>;
 }

@@ -22,21 +22,24 @@ export interface CreationFacts {
   hasAudience?: boolean;
   /** Whether the person was erased. */
   isSuppressed?: boolean;
-  /** Oldest first. */
+  /** Duplicates of the contact, oldest first. */
   duplicates?: readonly StoredContact[];
-  /** The oldest duplicate after joining the audience (not written in a dry run); null if it is in too many audiences. */
+  /** The oldest duplicate after joining the audience (not written in a dry run); null if this duplicate is in too many audiences. */
   joined?: StoredContact | null;
-  /** The only duplicate after joining the audience with the given fields (not written in a dry run), or why there is none. */
+  /** The only duplicate after joining the audience with the given fields (not written in a dry run), or the reason why there is none. */
   merged?: MergeOutcome<StoredContact>;
-  /** Null if the organization is not metered. */
+  /** Balance of the organization; null if the organization is not metered. */
   balance?: number | null;
-  /** The credits, which are reserved except in a dry run. */
+  /** Result of checking the credits, which are reserved except in a dry run. */
   credits?: CreditCheck;
-  /** The contact, which is written except in a dry run; null if its id is taken. */
+  /** The contact, which is written except in a dry run; null if another contact has its id. */
   created?: StoredContact | null;
 }
 
-/** The outcome, or the fact to look up next. A store looks up a fact only on request, because looking up the last facts writes. */
+/**
+ * The outcome, or the fact to look up next. A store looks up a fact only when this function asks for it, because looking up the last facts
+ * writes.
+ */
 export function decideCreation(
   command: Pick<CreateContact, 'contact' | 'onDuplicate' | 'requiredCredits' | 'dryRun'>,
   facts: CreationFacts,
@@ -82,7 +85,7 @@ export function decideCreation(
   return { kind: 'created', contact: toContact(created), ...creationTerms(command, facts) };
 }
 
-/** Cost of a creation, and the duplicates that existed when it was made. */
+/** Cost of a creation, and the duplicates that existed at the time of the creation. */
 export function creationTerms(
   { requiredCredits }: Pick<CreateContact, 'requiredCredits'>,
   facts: CreationFacts,

@@ -5,7 +5,7 @@ import type { ContactBody } from './stored-contact.js';
 /** Maximum number of duplicates that a dry run lists. */
 export const MAX_DUPLICATES = 100;
 
-/** Maximum number of contacts with the same indexed key that are compared, oldest first. */
+/** Maximum number of contacts with the same indexed key that are compared; the oldest contacts are compared. */
 export const MAX_DUPLICATE_CANDIDATES = 1000;
 
 /** A normalized profile address or work email. */
@@ -25,14 +25,14 @@ export function duplicateKeys({ work_emails, network_a_url }: Addresses): Duplic
   return keys;
 }
 
-/** Fields of a contact or of its record from which keys are made. */
+/** Fields of a contact, or of a record of a contact, from which keys are made. */
 type Addresses = { [Field in 'work_emails' | 'network_a_url']?: ContactBody[Field] | null };
 
 /** Whether the contact has one of the keys. */
 export const hasKey = (body: ContactBody, keys: readonly DuplicateKey[]): boolean =>
   duplicateKeys(body).some((own) => includesKey(keys, own));
 
-/** The keys that a change adds. Contacts with one of them become duplicates through the change. */
+/** The keys that a change adds. Contacts with one of these keys become duplicates through the change. */
 export function addedKeys(before: ContactBody, after: ContactBody): DuplicateKey[] {
   const known = duplicateKeys(before);
   return duplicateKeys(after).filter((key) => !includesKey(known, key));
@@ -41,10 +41,10 @@ export function addedKeys(before: ContactBody, after: ContactBody): DuplicateKey
 const includesKey = (keys: readonly DuplicateKey[], { kind, value }: DuplicateKey): boolean =>
   keys.some((key) => key.kind === kind && key.value === value);
 
-/** Maximum number of holders of a key that `findPeople` returns: with more than one, the key is ambiguous. */
+/** Maximum number of holders of a key that `findPeople` returns: with more than one holder, the key is ambiguous. */
 export const MAX_HOLDERS = 2;
 
-/** Ids and keys of people to look up in the store. All ids are different, and so are all keys. */
+/** Ids and keys of people to look up in the store. The ids are distinct, and so are the keys. */
 export interface PeopleQuery {
   organizationId: string;
   contactIds: readonly string[];
@@ -54,6 +54,6 @@ export interface PeopleQuery {
 export interface KnownPeople {
   /** The given ids for which a contact exists. */
   contactIds: string[];
-  /** Ids of contacts that have a key, for each key: the oldest, up to `MAX_HOLDERS`. */
+  /** For each key, the ids of contacts that have the key: the oldest, up to `MAX_HOLDERS`. */
   holders: string[][];
 }

@@ -56,15 +56,15 @@ export interface ContactServices {
 const endpoint = endpointsWith<ContactServices>();
 const cursorList = cursorListWith<ContactServices>();
 
-/** A page of a thousand occupies a store and the process for longer than a page of fifty. */
+/** Additional slots of a large page. A page of a thousand occupies a store and the process for longer than a page of fifty. */
 const slotsOfPage = (limit: number | null | undefined) => ((limit ?? 0) > 200 ? 2 : 0);
 
-/** Facets read every match. */
+/** Additional slots of facets, which read every match. */
 const slotsOfFacets = (facets: readonly unknown[] | null | undefined) => (facets ? 4 : 0);
 
 type Failure = Exclude<CreateOutcome | UpdateOutcome | AddOutcome, { contact: unknown }>;
 
-/** The problem for why nothing was read or written. It names the subject of the request. */
+/** The problem that says why nothing was read or written, and that names the subject of the request. */
 function failureProblem(
   failure: Failure,
   organization_id: string,
@@ -109,7 +109,7 @@ function failureProblem(
   }
 }
 
-/** Warns of a `company_domain` that is not a domain, which leaves the field unchanged (contract 6.2b). */
+/** Warns of a `company_domain` that is not a domain. Such a value leaves the field unchanged (contract 6.2b). */
 const leftOut = ({ company_domain: domain }: { company_domain?: string | null }): { warnings?: string[] } =>
   domain && domain.trim() !== '' && domainOf(domain) === null
     ? { warnings: ['invalid_domain: company_domain is not a domain, such as example.com, and was left out.'] }
@@ -144,7 +144,7 @@ const createContact = endpoint({
   problems: ['audience_not_found', 'insufficient_credits', 'contact_exists', 'contact_suppressed'],
   bodyLimit: CREATION_LIMIT,
   idempotent: true,
-  // The response may then contain an existing contact.
+  // With these values, the response may contain an existing contact.
   queryScope: ({ on_duplicate }) =>
     on_duplicate === 'return' || on_duplicate === 'update' ? ['contacts:read'] : [],
   check(body) {
@@ -262,7 +262,7 @@ const deleteContacts = endpoint({
     'Name the contacts by exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`. An address means every contact that has it, at most 1 000 (otherwise 422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` creates a contact again only if its `updated_at`, or otherwise its acceptance, is later than the deletion. Deleting again changes nothing. With `return_deleted`, `deleted_contacts` has the contacts as they were before their deletion; sending them to the stream `contacts` without `updated_at` restores them. Contacts beyond 1 MiB stay and are listed in `not_deleted`. `return_deleted` needs the scope `contacts:read` too.',
   tag: 'Contacts',
   scope: ['contacts:write'],
-  // The response then contains what a search would find.
+  // With `return_deleted`, the response contains what a search would find.
   bodyScope: ({ return_deleted }) => (return_deleted ? ['contacts:read'] : []),
   request: DeleteContactsRequest,
   slots: ({ contact_ids }) => 1 + slotsOfPage(contact_ids?.length),
@@ -304,7 +304,7 @@ const eraseContacts = endpoint({
   scope: ['contacts:erase'],
   request: EraseContactsRequest,
   query: EraseContactsQuery,
-  // A stored response would be deleted by the erasure that it reports.
+  // Stored under a secret key, because the erasure that this response reports would delete the response otherwise.
   answersSecret: true,
   slots: () => 4,
   response: EraseContactsResponse,
@@ -326,7 +326,7 @@ const eraseContacts = endpoint({
       organizationId,
       proofId: newId('era', clock.now()),
       keyId,
-      // The last path segment of a profile is not an address, so it stands for the contacts that it finds.
+      // The last path segment of a profile is not an address, so the contacts that it finds are named in its place.
       named: identifiers.length > 0 ? identifiers : contactIds.map((value) => ({ kind: 'id', value })),
     });
     return { ...answer, erased, related, proof_id: proof.proof_id, proof };
@@ -352,7 +352,7 @@ const listErasures = endpoint({
   }),
 });
 
-/** A search with a query is ordered by relevance. */
+/** Rejects a sort together with a query, because a search with a query is ordered by relevance. */
 function checkSort(_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] {
   if (sent.query === undefined) return [];
   return ['sort_by', 'sort_direction']

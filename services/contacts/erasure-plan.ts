@@ -6,22 +6,22 @@ export const MAX_RELATED = 100;
 
 /**
  * Identifiers of a contact that an erasure removes, except the identifiers that the request named. Named identifiers are suppressed before
- * any contact is searched, whoever else has them.
+ * any contact is searched, whichever other contacts have them.
  */
 export function foundIdentifiers(named: readonly Identifier[], body: ContactBody): Identifier[] {
   const known = new Set(named.map(identifierText));
   return uniqueIdentifiers(identifiersOf(body)).filter((each) => !known.has(identifierText(each)));
 }
 
-/** A found identifier, and the contacts that have it but stay, because they have none of the named identifiers. */
+/** A found identifier, and the contacts that have this identifier but stay, because they have none of the named identifiers. */
 export interface HeldIdentifier {
   identifier: Identifier;
   holderIds: readonly string[];
 }
 
 /**
- * Decides which found identifiers are suppressed. An identifier that another contact shares is not: otherwise, that contact would be
- * rejected too.
+ * Decides which found identifiers are suppressed. An identifier that another contact shares is not suppressed, because that contact would
+ * otherwise be rejected too.
  */
 export function planErasure(found: readonly HeldIdentifier[]) {
   return {
@@ -30,6 +30,6 @@ export function planErasure(found: readonly HeldIdentifier[]) {
   };
 }
 
-/** The first ids, ascending. */
+/** Merges ids of related contacts: returns the first `MAX_RELATED`, ascending. */
 export const mergeRelated = (ids: readonly string[]): string[] =>
   [...new Set(ids)].sort().slice(0, MAX_RELATED);

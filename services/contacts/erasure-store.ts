@@ -8,11 +8,14 @@ export interface EraseCommand {
   proofId: string;
   /** Id of the API key that requested the erasure. */
   keyId: string;
-  /** Identifiers of the person. They are suppressed first, whoever has them; then every contact that has one is removed. */
+  /**
+   * Identifiers of the person. The erasure first suppresses these identifiers, whichever contacts have them, and then removes every contact
+   * that has one of them.
+   */
   named: readonly Identifier[];
 }
 
-/** How long a request waits for its erasure, in milliseconds. The erasure continues whether or not a request waits. */
+/** Milliseconds that a request waits for its erasure. The erasure continues whether or not a request waits. */
 export const ERASURE_WAIT_MS = {
   /** Time for removing all contacts; less than the timeout of a request. */
   removal: 20_000,
@@ -33,7 +36,7 @@ export interface ErasureProof {
   organization_id: string;
   key_id: string;
   requested_at: string;
-  /** Null while contacts remain, or readable data about them remains in a file of the store. */
+  /** Time of completion; null while contacts remain, or while readable data about them remains in a file of the store. */
   completed_at: string | null;
   /** Hashes of the identifiers that are now suppressed. */
   hashes: string[];
@@ -72,11 +75,11 @@ export interface ErasureSearch {
 
 export interface ErasureStore {
   /**
-   * Suppresses the named identifiers, and removes every contact that has one, with everything derived from it. Resolves once nothing of
-   * them can be read in a file of the store, at the latest after `ERASURE_WAIT_MS`: the proof reports progress, and the erasure continues,
-   * even after a restart. A repeated command changes nothing.
+   * Suppresses the named identifiers, and removes every contact that has one of these identifiers, with everything derived from the
+   * contact. Resolves once nothing of the contacts can be read in a file of the store, and after `ERASURE_WAIT_MS` at the latest: the proof
+   * reports progress, and the erasure continues, even after a restart. A repeated command changes nothing.
    */
   eraseContacts(command: EraseCommand): Promise<ErasureResult>;
-  /** Oldest first. */
+  /** Lists erasures, oldest first. */
   listErasures(search: ErasureSearch, signal?: AbortSignal): Promise<Page<Json<ErasureProof>>>;
 }

@@ -1,4 +1,4 @@
-/** Explains why contacts were found, and their order (contract 3.9). */
+/** Explains why contacts were found, and why they are in this order (contract 3.9). */
 import { explainMatch } from '../search/explain.js';
 import type { Page, TextQuery } from '../search/query.js';
 import { Ranking } from '../search/ranking.js';

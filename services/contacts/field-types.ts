@@ -1,6 +1,6 @@
 /**
  * Types of the fields of a contact, in the order of responses. The schemas are in fields.ts, so that worker threads of a store need not
- * load them.
+ * load schemas.
  */
 export const FIELD_TYPES = {
   first_name: 'string',
@@ -33,5 +33,5 @@ export const CONTACT_FIELD_NAMES = Object.keys(FIELD_TYPES) as ContactField[];
 export const isArrayField = (name: ContactField): boolean =>
   FIELD_TYPES[name] === 'emails' || FIELD_TYPES[name] === 'strings';
 
-/** Contract 3.2. */
+/** Maximum audiences of a contact (contract 3.2). */
 export const MAX_AUDIENCES_PER_CONTACT = 10_000;

@@ -15,7 +15,7 @@ const emails = (description: string) =>
 
 type Schemas = { string: TString; integer: TInteger; emails: TArray; strings: TArray };
 
-/** Unknown scalars are null and unknown lists are empty. Emails are stored in lower case. */
+/** Fields of a contact. Unknown scalars are null and unknown lists are empty. Emails are stored in lower case. */
 export const CONTACT_FIELDS = {
   first_name: text('First name.', { examples: ['Maria'] }),
   last_name: text('Last name.', { examples: ['Cantwell'] }),
@@ -51,7 +51,7 @@ export const DERIVED_FIELDS = {
 export type DerivedField = keyof typeof DERIVED_FIELDS;
 export const DERIVED_FIELD_NAMES = Object.keys(DERIVED_FIELDS) as DerivedField[];
 
-/** Places where a word of a query can match: the fields of `SEARCH_FIELDS`, and last and first name written together. */
+/** Places where a word of a query can match: the fields of `SEARCH_FIELDS`, and the last and first name written together. */
 export const EXPLAINED_FIELDS = [
   'first_name',
   'last_name',

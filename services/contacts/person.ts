@@ -5,7 +5,7 @@ import type { FieldError } from '../shared/validation.js';
 import type { ContactStore } from './contact-store.js';
 import { toFilters } from './search.js';
 
-/** Exactly one field is given. */
+/** Names a person by exactly one of these fields. */
 export interface PersonRequest {
   contact_id?: string | null;
   contact_ids?: readonly string[] | null;
@@ -13,7 +13,7 @@ export interface PersonRequest {
   network_a_url?: string | null;
 }
 
-/** Maximum number of contacts with an address: more are not one person, and would be deleted or erased by one request. */
+/** Maximum number of contacts with an address. More contacts are not one person, and one request would delete or erase all of them. */
 const MAX_CONTACTS = 1000;
 
 /** A rule of requests: exactly one of the fields is given. */
@@ -26,7 +26,8 @@ export const exactlyOneOf =
   };
 
 /**
- * Ids of all contacts with the email or profile address. Throws 422 for an address without a letter or digit, or with over 1 000 contacts.
+ * Ids of all contacts with the email or profile address. Throws 422 for an address without a letter or digit, or for an address of over 1
+ * 000 contacts.
  */
 export async function findPerson(
   store: Pick<ContactStore, 'searchContactKeys'>,

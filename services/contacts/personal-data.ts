@@ -5,14 +5,15 @@
  */
 
 export interface Place {
-  /** The personal data in this place. */
+  /** The personal data that this place holds. */
   holds: string;
   /**
-   * The step of an erasure that empties the place: the removal of each contact, a look-up by the identifiers (the compiler requires one in
-   * both stores), or the completion. Null if the place is out of reach, or empties by itself. Indices of Elasticsearch are always expunged.
+   * The step of an erasure that empties the place: the removal of each contact, a look-up by the identifiers (the compiler requires a
+   * look-up in both stores), or the completion. Null if the place is out of reach, or empties by itself. Erasures always expunge indices of
+   * Elasticsearch.
    */
   eraser: 'contact' | 'trace' | 'completion' | null;
-  /** How an erasure removes the data, or why it cannot. */
+  /** How an erasure removes the data, or why an erasure cannot remove the data. */
   removal: string;
   /** How long the data may stay after the request. */
   until: string;

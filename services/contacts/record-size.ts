@@ -3,9 +3,9 @@ import type { FieldError } from '../shared/validation.js';
 /** Maximum size of a contact as JSON, without its audiences, in bytes (contract 3.2). */
 const MAX_CONTACT_BYTES = 32 * 1024;
 
-/** A control character becomes `\u0001`, which has six bytes. */
+/** Maximum bytes of a character in JSON: a control character becomes `\u0001`, which has six bytes. */
 const MAX_JSON_BYTES_PER_CHARACTER = 6;
-/** Upper bound for a name with quotes, colon and comma, or for a number. */
+/** Upper bound of the bytes of a name with quotes, colon and comma, or of a number. */
 const FIELD_BYTES = 64;
 
 /** An error if the fields of a contact, from a request or a record, take more than 32 KiB as JSON; null if they fit. */
@@ -20,7 +20,10 @@ export function contactTooLarge(fields: Record<string, unknown>): FieldError | n
   };
 }
 
-/** An upper bound for the JSON of the fields. It costs a fraction of making the JSON, which is done only for large contacts. */
+/**
+ * An upper bound for the JSON bytes of the fields. Computing the bound costs a fraction of making the JSON, which is made only for large
+ * contacts.
+ */
 function mostBytes(fields: Record<string, unknown>): number {
   let bytes = 0;
   for (const name in fields) {

@@ -1,4 +1,4 @@
-/** Turns requests into contact searches. Pure, and the same for every store. */
+/** Turns requests into contact searches. The functions have no side effects and are the same for every store. */
 import { invalid, noWords } from '../http/problems.js';
 import { normalizeCountry, withCountries } from '../search/countries.js';
 import {
@@ -31,7 +31,7 @@ import {
   type WordField,
 } from './searchable.js';
 
-/** Maximum words of a filter. Each is a filter on every row (contract 3.8). */
+/** Maximum words of a filter, because each word is a condition on every row (contract 3.8). */
 const MAX_FILTER_WORDS = 32;
 const MAX_FILTER_EQUIVALENTS = 128;
 /** Fields whose words are also found joined with their neighbours. */
@@ -65,14 +65,17 @@ export function toContactSearch(
 export const contactTerms = (query: TextQuery): TextQuery =>
   withRepeats(withCountries(withJoinedNames(withEquivalents(query, EQUIVALENT_FIELDS))));
 
-/** Returns the page of the first reading of the query that matches a contact, and that reading. Its next page uses the same reading. */
+/**
+ * Returns the page of the first reading of the query that matches a contact, together with that reading. The next page uses the same
+ * reading.
+ */
 export async function searchContacts<Found extends Page<unknown>>(
   read: (search: ContactSearch) => Promise<Found>,
   search: ContactSearch,
 ): Promise<{ page: Found; query?: TextQuery; fallback?: Pick<SortKey, 'fallback'> }> {
   const { query, after, match } = search;
   if (query?.fallbackQuery === undefined) return { page: await read(search), query };
-  // The first reading has its terms already.
+  // `contactTerms` has already been applied to the first reading.
   const readings = readingsOf(query).map((each, place) => (place === 0 ? each : contactTerms(each)));
   for (let place = after?.fallback ?? 0; ; place++) {
     const reading = readings[place] as TextQuery;
@@ -95,7 +98,7 @@ export async function searchContacts<Found extends Page<unknown>>(
 const matchOf = ({ isDomain }: TextQuery, match: ContactSearch['match']) =>
   isDomain && match === 'best' ? 'all' : match;
 
-/** The page of a search, and the words of its query that were not found. Its next page is partial in the same way. */
+/** The page of a search, and the words of the query that were not found. The next page is partial in the same way. */
 export function withPartial(page: ContactPage, query: TextQuery | undefined) {
   const { partial, next, ...rest } = page;
   if (!partial || !query) return page;
@@ -108,7 +111,7 @@ export function withPartial(page: ContactPage, query: TextQuery | undefined) {
   };
 }
 
-/** Throws 422 for a filter without words: ignoring it would return everything. */
+/** Throws 422 for a filter without words, because ignoring the filter would return everything. */
 export function toFilters(given: GivenFilters): ContactFilter[] {
   const filters: ContactFilter[] = [];
   for (const field of WORD_FIELDS) {
@@ -131,13 +134,14 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
   if (given.email) {
     const email = normalizeEmail(given.email);
     if (!hasLetterOrDigit(email)) throw noWords('email');
-    // Stores index the parts of an address as words too. Only whole addresses contain an @, and never at the end.
+    // Stores index the parts of an address as words too. Only whole addresses contain an @, and none ends with one, so text that ends with
+    // an @ matches no address.
     filters.push({ kind: 'email', email: email.includes('@') ? email : `${email}@` });
   }
   return filters;
 }
 
-/** Words of a filter up to this length match only whole words. */
+/** Maximum characters of a filter word that matches only whole words. */
 const MAX_WHOLE_CHARACTERS = 2;
 const withSpaces = /^[^\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}]+$/u;
 
@@ -148,8 +152,8 @@ const isWhole = (word: string, kinds: readonly EquivalentKind[]): boolean =>
   isShortForm(word, kinds);
 
 /**
- * The different words of a filter, without words that begin another word: what matches the longer word matches them too. Words of a name
- * also match joined with their neighbours, and words of some fields as their equivalents.
+ * The distinct words of a filter, without words that begin another word: a field that matches the longer word matches these too. Words of a
+ * name also match joined with their neighbours, and words of some fields match as their equivalents.
  */
 function filterWords(field: WordField, text: string): FilterWord[] {
   const given = words(text);
@@ -161,7 +165,7 @@ function filterWords(field: WordField, text: string): FilterWord[] {
   const equivalents = new Map<string, string[][]>();
   let room = MAX_FILTER_EQUIVALENTS;
   const marked = markRepeats(given);
-  // Each word is a condition on every row.
+  // If marks would add too many words, the unmarked words are used, because each word is a condition on every row.
   const asked = new Set(marked).size > MAX_FILTER_WORDS ? given : marked;
   for (const [index, word] of asked.entries()) {
     const known = spellings.get(word) ?? new Set<string>();

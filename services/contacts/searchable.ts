@@ -1,4 +1,4 @@
-/** Searchable parts of a contact, as words and normal forms. Both records stores index exactly these (contract 3.8, 3.9). */
+/** Searchable parts of a contact, as words and normal forms. Both records stores index exactly these parts (contract 3.8, 3.9). */
 
 import { countryWords, normalizeCountry } from '../search/countries.js';
 import type { EquivalentFields, EquivalentKind } from '../search/equivalents.js';
@@ -23,9 +23,9 @@ interface SearchField {
   of: readonly ContactField[];
   /** Group of the order in contract 3.9: 0 names, 1 emails, 2 company and job, 3 other fields. */
   group: 0 | 1 | 2 | 3;
-  /** Words by which a value can be found, in order. */
+  /** Returns the words by which a value can be found, in order. */
   wordsOf(value: string): string[];
-  /** Set if few contacts share a value, so that its derived forms are not cached. */
+  /** Set if few contacts share a value. The derived forms of such values are not cached. */
   isUnique?: true;
 }
 
@@ -102,11 +102,11 @@ export const FILTER_EQUIVALENTS: Partial<Record<WordField, readonly EquivalentKi
 /** Number of characters by which text is sorted. */
 const MAX_SORTED = 128;
 
-/** Sort key of a text, compared by code points; null if nothing is left of the text. */
+/** Sort key of a text, compared by code points; null if the sort key would be empty. */
 function sortText(text: string | null): string | null {
   if (text === null) return null;
   const folded = foldValue(text);
-  // Does not cut a surrogate pair.
+  // The cut must not split a surrogate pair.
   return (
     (folded.length > MAX_SORTED ? folded.slice(0, MAX_SORTED).replace(/[\ud800-\udbff]$/, '') : folded) ||
     null
@@ -131,7 +131,7 @@ export function searchableTexts(contact: SearchableContact, field: ContactSearch
   return second === undefined ? texts : [...texts, ...textsOf(contact[second])];
 }
 
-/** Words that several fields have together, marked by `markRepeats`, such as the city and the state of New York. */
+/** Words that occur in several fields together, marked by `markRepeats`, such as the city and the state of New York. */
 function repeatedWords(contact: SearchableContact): string[] {
   const all = REPEATED_FIELDS.flatMap((field) => words(contact[field] ?? ''));
   return new Set(all).size === all.length ? [] : [...new Set(markRepeats(all).filter(isRepeat))];
@@ -152,12 +152,12 @@ export function searchedValues(contact: SearchableContact): SearchedValue<Explai
   });
 }
 
-/** Keys by which a query is recognized as the whole name, or as the whole first or last name, and the first letters of its words. */
+/** Keys that recognize a query as the whole name, or as the whole first or last name, and the first letters of the words of the name. */
 export function searchableName({ first_name, last_name }: SearchableContact): NameKeys {
   return nameKeys([first_name, last_name]);
 }
 
-/** Values compared as a whole, in normal form. */
+/** Values that are compared as a whole, in normal form. */
 export function searchableValues(contact: SearchableContact): Record<ValueField, string | null> {
   const profile = contact.network_a_url === null ? null : normalizeProfileUrl(contact.network_a_url);
   return {

@@ -1,4 +1,4 @@
-/** A contact as every store keeps it, and how records and requests change it (contract 3.1 to 3.3, 6.2). */
+/** A contact in the form that every store keeps, and how records and requests change the contact (contract 3.1 to 3.3, 6.2). */
 
 import { isDeepStrictEqual } from 'node:util';
 import { domainOf, normalizeDomain, normalizeEmail } from '../search/normalize.js';
@@ -31,7 +31,7 @@ export type ContactBody = Omit<Contact, DerivedField | 'audience_ids' | 'created
 export interface StoredContact extends RecordVersion {
   /** Milliseconds since the epoch. */
   updatedMs: number;
-  /** Ascending. */
+  /** Ids of the contact's audiences, ascending. */
   audienceIds: string[];
   body: ContactBody;
 }
@@ -49,8 +49,8 @@ export function toContact(stored: StoredContact): Contact {
 }
 
 /**
- * The contact after a stream record. Compares orders like `nextVersion`. Throws `RecordRejectedError`, also if the contact would be in too
- * many audiences.
+ * The contact after a stream record. Compares orders like `nextVersion`. Throws `RecordRejectedError`; also throws it if the contact would
+ * be in too many audiences.
  */
 export function applyRecord(
   stored: StoredContact | Deletion | undefined,
@@ -71,7 +71,10 @@ export function applyRecord(
     : after;
 }
 
-/** Time of a change by a record that is older than an earlier request: each state has its own time. */
+/**
+ * Time of a change by a record that is older than an earlier request: the time is later than the time before, because each state has its
+ * own time.
+ */
 const laterThan = (before: StoredContact, { body, audienceIds }: StoredContact): number =>
   before.updatedMs + (isDeepStrictEqual([body, audienceIds], [before.body, before.audienceIds]) ? 0 : 1);
 
@@ -105,8 +108,8 @@ export function createdContact(contact: Contact, audienceId: string): StoredCont
 }
 
 /**
- * The contact after a request has changed its fields. Its time of change is always later than before, so that it identifies each state.
- * `now` is in milliseconds since the epoch.
+ * The contact after a request has changed its fields. The time of change is always later than the time before, so that it identifies each
+ * state. `now` is in milliseconds since the epoch.
  */
 export const updatedContact = <T extends StoredContact>(
   stored: T,
@@ -146,7 +149,7 @@ export const withMembership = <T extends StoredContact>(
 ): T | null =>
   change === 'join' ? joinedAudience(stored, audienceId, now) : withoutAudience(stored, audienceId, now);
 
-/** Frozen, because all empty contacts share its arrays. */
+/** Fields of an empty contact. Frozen, because all empty contacts share the arrays. */
 const EMPTY_FIELDS = Object.fromEntries(
   CONTACT_FIELD_NAMES.map((name): [string, unknown] => [name, isArrayField(name) ? Object.freeze([]) : null]),
 ) as Pick<ContactBody, ContactField>;
@@ -160,7 +163,7 @@ const EMPTY_BODY: ContactBody = {
   ...EMPTY_FIELDS,
 };
 
-/** Copied as a whole, which V8 does at once; a spread would add the fields one by one. */
+/** Copies the empty contact as a whole, which V8 does at once; a spread would add the fields one by one. */
 function emptyBody(organizationId: string, id: string): ContactBody {
   return { ...EMPTY_BODY, id, organization_id: organizationId, contact_id: id };
 }
@@ -196,8 +199,8 @@ export const givenFields = (body: ContactBody): ContactChanges =>
   );
 
 /**
- * The body after the changes: given fields overwrite, absent fields and invalid domains change nothing, null and blank text clear (contract
- * 6.2).
+ * The body after the changes: given fields overwrite, absent fields and invalid domains change nothing, null and blank text clear a field
+ * (contract 6.2).
  */
 function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
   const body = { ...before };
@@ -256,7 +259,7 @@ const companyIdOf = memoize((ofBoth) => {
   return domain === '' ? null : companyId(organizationId, domain);
 }, MAX_CACHED_COMPANIES);
 
-/** The union, ascending; the same array if nothing is new. Throws `RecordRejectedError` for too many audiences. */
+/** The union of both lists, ascending; the same array if the union adds nothing. Throws `RecordRejectedError` for too many audiences. */
 function joinAudiences(before: string[], joined: readonly string[]): string[] {
   if (joined.length === 0) return before;
   const held = new Set(before);

@@ -8,7 +8,7 @@ import { RecordRejectedError } from '../shared/store-errors.js';
 import type { PersonRequest } from './person.js';
 import type { ContactBody } from './stored-contact.js';
 
-/** The identifier in normal form. */
+/** An identifier of a person; `value` is in normal form. */
 export interface Identifier {
   kind: 'id' | 'email' | 'profile';
   value: string;
@@ -86,7 +86,7 @@ export const showsContact =
     return contact !== undefined && isSuch(contact);
   };
 
-/** The identifier in the request. Empty for a bare profile slug, which identifies no address. */
+/** The identifier that the request names. Empty for a bare profile slug, which identifies no address. */
 export function namedIdentifiers({ contact_id, email, network_a_url }: PersonRequest): Identifier[] {
   if (contact_id) return [{ kind: 'id', value: contact_id }];
   if (email) return [emailIdentifier(email)];
@@ -94,14 +94,14 @@ export function namedIdentifiers({ contact_id, email, network_a_url }: PersonReq
   return profile.includes('/') ? [{ kind: 'profile', value: profile }] : [];
 }
 
-/** HMAC-SHA256, hexadecimal: without the secret, nobody can test a guess. `secret` is hexadecimal. */
+/** Hash of an identifier (HMAC-SHA256, hexadecimal). Without the secret, nobody can test a guess. `secret` is hexadecimal. */
 export function identifierHash(secret: string, organizationId: string, { kind, value }: Identifier): string {
   return createHmac('sha256', Buffer.from(secret, 'hex'))
     .update(JSON.stringify([organizationId, kind, value]))
     .digest('hex');
 }
 
-/** Code of records of erased persons. They count as accepted, but are neither stored nor kept as dead letters. */
+/** Code of records of erased persons. Such records count as accepted, but are neither stored nor kept as dead letters. */
 const SUPPRESSED = 'suppressed';
 
 /** The error of a record of an erased person. */

@@ -1,4 +1,4 @@
-/** Checks of an update (contract 3.15) that need only the contact itself; the same in every store. */
+/** Checks of an update (contract 3.15) that need only the contact itself. The checks are the same in every store. */
 import type { CreateOutcome, UpdateContact, UpdateOutcome } from './contact-store.js';
 import { contactTooLarge } from './record-size.js';
 import {
@@ -9,7 +9,7 @@ import {
   updatedContact,
 } from './stored-contact.js';
 
-/** The contact after the update, or why it cannot be updated. `now` is in milliseconds since the epoch. */
+/** The contact after the update, or the reason why it cannot be updated. `now` is in milliseconds since the epoch. */
 export function applyUpdate<T extends StoredContact>(
   before: T | undefined,
   { changes, ifUpdatedMs }: UpdateContact,
@@ -22,14 +22,14 @@ export function applyUpdate<T extends StoredContact>(
   return error ? { kind: 'too_large', error } : { kind: 'changed', before, after };
 }
 
-/** A duplicate after it got the fields of a creation, or why it is not changed. */
+/** A duplicate after it got the fields of a creation, or the reason why the duplicate is not changed. */
 export type MergeOutcome<T> =
   | { kind: 'changed'; after: T }
   | Extract<CreateOutcome, { kind: 'too_many_audiences' | 'too_large' | 'contact_suppressed' }>;
 
 /**
- * The duplicate of a contact to be created, after it got its fields and joined its audience (contract 3.3). `now` is in milliseconds since
- * the epoch.
+ * The duplicate of a contact to be created, after the duplicate got the fields of that contact and joined its audience (contract 3.3).
+ * `now` is in milliseconds since the epoch.
  */
 export function mergeDuplicate<T extends StoredContact>(
   duplicate: T,
