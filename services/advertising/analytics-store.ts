@@ -15,7 +15,7 @@ export interface AnalyticsQuery {
   /** Name of the query, also used as metric label and as `log_comment`. */
   name: string;
   sql: Sql;
-  /** Values that are bound as `{name:Type}`. */
+  /** Values of the parameters that the statement names as `{name:Type}`. */
   params: Record<string, string | number | readonly string[]>;
 }
 
@@ -26,17 +26,17 @@ export interface AnalyticsResult<Row> {
 }
 
 export interface AnalyticsReader {
-  /** True while nothing was ever written, so that an engine that has not started need not be. */
+  /** True while nothing was ever written, so that callers need not start the engine. */
   readonly isEmpty?: boolean;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
 }
 
 /**
- * The last record of a key in the record order (contract 6.2) wins, regardless of the order of writes. A resolved write is durable and
- * visible.
+ * Writes records. The last record of a key in the record order (contract 6.2) wins, regardless of the order of writes. A resolved write is
+ * durable and visible.
  */
 export interface AnalyticsWriter {
-  /** Number of records per write if many are waiting: each write makes a file. */
+  /** Number of records per write if many records are waiting, because each write makes a file. */
   readonly preferredBatchSize: number;
   insertCampaigns(records: readonly OrderedRecord<CampaignRecord>[]): Promise<void>;
   insertCreatives(records: readonly OrderedRecord<CreativeRecord>[]): Promise<void>;
@@ -51,11 +51,11 @@ export interface MonthOfDeliveries {
 }
 
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {
-  /** Months before a month that have deliveries, ascending, with the number of rows in all tables. */
+  /** Lists the months before the given month that have deliveries, ascending, with the number of rows in all tables. */
   countDeliveriesBefore(month: Month): Promise<MonthOfDeliveries[]>;
-  /** Deletes the deliveries of months before a month. Resolves with the deleted months. */
+  /** Deletes the deliveries of all months before the given month. Resolves with the deleted months. */
   dropDeliveriesBefore(month: Month): Promise<Month[]>;
-  /** Throws `StoreUnavailableError` if the store is unavailable. */
+  /** Throws `StoreUnavailableError` if the store does not respond. */
   ping(): Promise<void>;
   /** Waits for running statements, then releases every resource. */
   close(): Promise<void>;

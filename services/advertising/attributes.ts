@@ -13,7 +13,7 @@ export interface Attribute<Value extends string | number = string | number> {
   response: TUnsafe<string | null>;
   /** The text stored for a value that passed validation. */
   normalize?(value: Value): string;
-  /** The form of the stored text that filters and orders compare, stored in the column `<name>_key`. */
+  /** The form of the stored text that filters compare and lists sort by. The column `<name>_key` stores this form. */
   key?(stored: string): string;
 }
 export type Attributes = Record<string, Attribute>;

@@ -8,9 +8,9 @@ export interface DateRange {
 }
 
 export interface Period {
-  /** `YYYY-MM-DD`, or `YYYY-MM`. */
+  /** Name of the period: `YYYY-MM-DD`, or `YYYY-MM`. */
   period: string;
-  /** First and last day, inside the range. */
+  /** First day of the period; first and last day are inside the range. */
   start: string;
   end: string;
 }
@@ -27,7 +27,7 @@ export function daysBetween(from: string, to: string): number {
 /** The earlier of two days. */
 export const earlier = (one: string, other: string) => [one, other].sort()[0] as string;
 
-/** The range to compare with: the same number of days before the range, or the same days a month or a year earlier. */
+/** The range to compare a range with: the same number of days right before it, or the same days a month or a year earlier. */
 export function previousRange({ start, end }: DateRange, compareTo: CompareTo): DateRange {
   if (compareTo === 'previous_year') return { start: yearBefore(start), end: yearBefore(end) };
   if (compareTo === 'previous_month') return { start: monthBefore(start), end: monthBefore(end) };
@@ -40,7 +40,10 @@ function yearBefore(day: string): string {
   return `${year}${day.slice(4).replace('-02-29', '-02-28')}`;
 }
 
-/** The same day one month earlier. The last day of a month, and a day that the earlier month lacks, becomes its last day. */
+/**
+ * The same day one month earlier. The last day of a month, and a day that the earlier month lacks, becomes the last day of the earlier
+ * month.
+ */
 function monthBefore(day: string): string {
   const last = addDays(`${day.slice(0, 7)}-01`, -1);
   if (day === lastOfMonth(day)) return last;
@@ -51,7 +54,7 @@ function monthBefore(day: string): string {
 export function lastOfMonth(day: string): string {
   const [year = 0, month = 0] = day.split('-').map(Number);
   const last = new Date(0);
-  // Date.UTC would place years below 100 in the twentieth century.
+  // Not `Date.UTC`, which would place years below 100 in the twentieth century.
   last.setUTCFullYear(year, month, 0);
   return last.toISOString().slice(0, 10);
 }

@@ -1,4 +1,4 @@
-/** Builds the statements for requests about campaigns and creatives. Pure. */
+/** Builds the statements for requests about campaigns and creatives. The functions have no side effects. */
 import { EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, creativeAttributes } from './attributes.js';
@@ -28,9 +28,9 @@ import {
 /** Everything that differs between queries of campaigns and of creatives. */
 export interface AdEntity<SortName extends string> {
   name: 'campaign' | 'creative';
-  /** All ids, as a table `known`. */
+  /** All known ids, as a table `known`. */
   known: Sql;
-  /** The records that filters and orders read, joined with `known`. `campaign` is the campaign that determines the currency. */
+  /** The records that filters and orders read, joined with `known`. `campaign` is the campaign whose currency counts. */
   records: Sql;
   /** The ids in `ids`, as `known`, joined with the tables that `columns` reads. */
   attributesFrom: Sql;
@@ -130,13 +130,14 @@ interface Matches {
   report: ReportParams;
   filters: Filters;
   sums: readonly SummedMetric[];
-  /** Whether the statement reads records, even if no filter does. */
+  /** Whether the statement reads records even if no filter reads them. */
   readsRecords: boolean;
 }
 
 /**
- * Pairs of a creative and another campaign under which the creative has deliveries, if the currencies of the two campaigns differ. If the
- * currency of its own campaign is unknown, the creative has pairs only if the other currencies differ from each other.
+ * Pairs of a creative and another campaign under which the creative has deliveries, if the currencies of that campaign and of the
+ * creative's own campaign differ. If the currency of the own campaign is unknown, the creative has pairs only if the other currencies
+ * differ from each other.
  */
 const FOREIGN_PAIRS = sql`(
   SELECT creative_id, campaign_id FROM (
@@ -151,7 +152,7 @@ const FOREIGN_PAIRS = sql`(
   ) WHERE own_currency != '' OR currencies > 1
 )`;
 
-/** Whether some creatives of the organization have deliveries in another currency than their own. */
+/** Whether some creatives of the organization have deliveries in a currency that is not their own. */
 export const hasForeignQuery = (organizationId: string): AnalyticsQuery => ({
   name: 'creatives_foreign',
   sql: sql`SELECT count() > 0 AS found FROM ${FOREIGN_PAIRS}`,
@@ -160,7 +161,7 @@ export const hasForeignQuery = (organizationId: string): AnalyticsQuery => ({
 
 const IS_FOREIGN = sql`(creative_id, campaign_id) IN ${FOREIGN_PAIRS}`;
 
-/** Excludes deliveries of creatives in another currency than their own: money is never summed across currencies (contract 5.13). */
+/** Excludes deliveries of creatives in a currency that is not their own: money is never summed across currencies (contract 5.13). */
 const inOwnCurrency = (name: AdEntity<never>['name'], { hasForeign }: ReportParams) =>
   name === 'creative' && hasForeign && sql`NOT ${IS_FOREIGN}`;
 
@@ -181,7 +182,7 @@ function deliveryConditions<SortName extends string>(
   ];
 }
 
-/** All matches, with their sums as `metrics`: the end of a statement. */
+/** All matches, with their sums as `metrics`. This is the end of a statement. */
 function matchesOf<SortName extends string>(
   entity: AdEntity<SortName>,
   { report, filters, sums, readsRecords }: Matches,
@@ -216,7 +217,7 @@ function matchesOf<SortName extends string>(
 /** Currencies with more items come first (contract 5.13). */
 const BY_CURRENCY = sql`count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, `;
 
-/** The ids of one page of campaigns or creatives, and the number of matches. Sums only the metric of the order. */
+/** The ids of one page of campaigns or creatives, and the number of matches. Sums only the metric by which the page is ordered. */
 export function adsQuery<SortName extends string>(
   entity: AdEntity<SortName>,
   { report, filters, sort, page }: ListParams<SortName>,
@@ -264,8 +265,8 @@ export function adTotalsQuery(
 }
 
 /**
- * Totals like `adTotalsQuery`, including deliveries in another currency than their creative's. These count in the currency of their
- * campaign.
+ * Totals like `adTotalsQuery`, including deliveries of creatives in a currency that is not their own. These deliveries count in the
+ * currency of their campaign.
  */
 function foreignTotalsQuery(entity: AdEntity<never>, matching: Matches): AnalyticsQuery {
   const { report, filters, sums } = matching;

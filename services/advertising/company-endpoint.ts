@@ -37,7 +37,7 @@ import { warningsOf } from './warnings.js';
 
 const MAX_CANDIDATES = 20;
 
-/** A company by our id, which only a delivery may name. */
+/** A company by the id that Reachline assigned, even if only a delivery names the company. */
 async function ownCompany(call: AdvertisingContext, id: string): Promise<CompanyAttributes | undefined> {
   const { organizationId } = call;
   const [company] = (await run<CompanyAttributes>(call, companyAttributesQuery(organizationId, [id]))).rows;
@@ -47,8 +47,8 @@ async function ownCompany(call: AdvertisingContext, id: string): Promise<Company
 }
 
 /**
- * The company that a request means. An id that is both ours and network_a's counts as ours. Throws a `Problem`: 404 `company_not_found`,
- * 409 `ambiguous_company` or `ambiguous_domain`.
+ * The company that a request means. If an id is both Reachline's and network_a's, Reachline's counts. Throws a `Problem`: 404
+ * `company_not_found`, 409 `ambiguous_company` or `ambiguous_domain`.
  */
 async function findCompany(
   call: HandlerContext<CompanyRequest, unknown, AdvertisingServices>,

@@ -1,4 +1,4 @@
-/** Builds the statements for requests about companies. Pure. */
+/** Builds the statements for requests about companies. The functions have no side effects. */
 import { checkedIdentifier, EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { companyAttributes } from './attributes.js';
@@ -37,7 +37,7 @@ const COLUMNS = list(Object.keys(companyAttributes).map(checkedIdentifier));
 
 const COMPANY_RECORDS = sql`(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION})`;
 
-/** First and last day with activity. If `active` is false, there was none, and both days are meaningless. */
+/** First and last day with activity. If `active` is false, there was no activity, and both days are meaningless. */
 const ACTIVITY = [
   sql`minIf(date, delivery.active) AS first_seen`,
   sql`maxIf(date, delivery.active) AS last_seen`,
@@ -108,12 +108,12 @@ function namedCompanies(filters: Filters): Sql {
 }
 
 /**
- * One page of companies, and the number of matches. Sums only the metric of the order over all companies; the metrics of the page are read
- * afterwards.
+ * One page of companies, and the number of matches. Sums only the metric of the order over all companies; a later statement reads the
+ * metrics of the page.
  */
 export function companiesQuery({ report, filters, sort, page }: ListParams<CompanySort>): AnalyticsQuery {
   const sums = requiredSums(COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by));
-  // Counting campaigns for every company takes longer than everything else, so they are counted only to order by them.
+  // Counting campaigns for every company takes longer than everything else, so campaigns are counted only to order by the count.
   const reach = REACH_NAMES.filter((name) => name === sort.by);
   const isNamed = Boolean(filters.company_ids ?? filters.network_a_company_ids ?? filters.domains);
   const id = isNamed ? sql`known.id` : sql`metrics.company_id`;
@@ -199,7 +199,7 @@ export function companyAttributesQuery(organizationId: string, ids: readonly str
   };
 }
 
-/** The campaigns that one company saw, by engagements, then impressions, then id; and their number. */
+/** The campaigns that one company saw, with their number, ordered by engagements, then impressions, then id. */
 export function companyCampaignsQuery(
   report: ReportParams,
   id: string,

@@ -1,16 +1,16 @@
-/** Builds the one statement that reads everything warnings depend on, except metrics. Pure. */
+/** Builds the one statement that reads everything on which warnings depend, except metrics. The functions have no side effects. */
 import { identifier, joinSql, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { isKnownObjective, isKnownStatus } from './normalization.js';
 import type { Filters, ListFilter } from './report-params.js';
 import { IN_ORGANIZATION, inList, type QueryParams, where } from './sql.js';
 
-/** First and last day with deliveries up to today, null if there are none, and the filter values that exist. */
+/** First and last day with deliveries up to today (null if there are no deliveries), and the filter values that exist. */
 export type ContextRow = { first_date: string | null; last_date: string | null } & {
   [Name in ListFilter]?: string[];
 };
 
-/** Tables in which to look up values of a filter. Known values need no look-up. */
+/** Tables in which to look up the values of a filter. Values of other filters need no look-up. */
 const SOURCES: Record<
   ListFilter,
   { columns: [column: Sql, table: Sql][]; isKnown?(value: string): boolean }

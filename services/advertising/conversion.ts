@@ -1,8 +1,8 @@
 /**
- * Converts money to the currency of the request (contract 5.14). No other module does.
- * The money of an item on a day is summed, multiplied by the rate of that day, and rounded to 6 decimals. Every other value is a sum of
- * these, so a month equals the sum of its days. The numbers are 256-bit integers (money and rates in units of 10^-12), which are divided
- * once, so a tie is exactly a remainder of one half.
+ * Converts money to the currency of the request (contract 5.14). No other module converts money. The money of an item on a day is summed,
+ * multiplied by the rate of that day, and rounded to 6 decimals. Every other amount is a sum of such amounts, so a month equals the sum of
+ * its days. The numbers are 256-bit integers (money and rates in units of 10^-12), which are divided once, so a tie is exactly a remainder
+ * of one half.
  */
 import { identifier, joinSql, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
@@ -11,7 +11,7 @@ import type { ReportParams } from './report-params.js';
 import { type DeliverySource, deliverySource, type SourceName } from './rollups.js';
 import { IN_ORGANIZATION, joinLines, list, sumColumns } from './sql.js';
 
-/** Number of days for which a rate counts if there is no later rate. */
+/** Number of days for which a rate stays in effect if there is no later rate. */
 const MAX_AGE_DAYS = 7;
 
 const MONEY = SUMMED_NAMES.filter(isMoney);
@@ -94,7 +94,7 @@ function convertedSource(
   };
 }
 
-/** The deliveries that a report sums for an entity, with money in the report's currency if it has one. */
+/** The deliveries that a report sums for an entity. Their money is in the currency of the report, if the report has a currency. */
 export function reportSource(
   source: SourceName,
   by: Entity,
@@ -107,7 +107,7 @@ export function reportSource(
     : deliverySource(source, report, sums, conditions);
 }
 
-/** The first and last day of the rates that a report uses, null if it uses none; and the days that have money but no rate. */
+/** The first and last day of the rates that a report uses (null if it uses no rate), and the days that have money but no rate. */
 export interface UsedRates {
   from: string | null;
   to: string | null;

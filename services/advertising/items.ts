@@ -1,4 +1,4 @@
-/** Maps rows of the store to items of the responses. Pure. */
+/** Maps rows of the store to items of the responses. The functions have no side effects. */
 import { type Json, JsonText, toJson } from '../shared/json.js';
 import { type MetricSums, metricPrinter } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
@@ -20,7 +20,7 @@ export const metricValues = ({ metrics }: ReportParams, sums: MetricSums = {}) =
 /** Whether the network may still restate some days of the range. */
 export const isProvisional = ({ range, lastFinalDay }: ReportParams) => range.end > lastFinalDay;
 
-/** An item with its series, its last field. */
+/** An item with its series as the last field. */
 export const withSeries = <Item extends object>(item: Item, timeseries: Json<Point[]>) =>
   new JsonText<Item & { timeseries: Point[] }>(`${toJson(item).slice(0, -1)},"timeseries":${timeseries}}`);
 

@@ -78,7 +78,7 @@ interface ListParts extends EntityList {
   warningFacts: Pick<WarningFacts, 'filters' | 'statuses' | 'objectiveTypes' | 'money' | 'sortedByAmount'>;
 }
 
-/** Everything that differs between the lists. */
+/** Everything that differs between the lists of campaigns, creatives and companies. */
 interface Entity<Body> {
   metrics: readonly Metric[];
   item: TSchema;
@@ -87,7 +87,7 @@ interface Entity<Body> {
   list(body: Body, filters: Filters, report: ReportParams): ListParts;
 }
 
-/** Descending by default. */
+/** The requested order; descending by default. */
 const sortOf = <Name extends string>(
   { sort_by, sort_direction }: { sort_by?: Name | null; sort_direction?: string | null },
   standard: Name,
@@ -96,14 +96,14 @@ const sortOf = <Name extends string>(
 type AdsBody<SortName extends string> = Omit<CampaignsRequest, 'sort_by'> &
   Pick<Partial<CreativesRequest>, 'creative_ids'> & { sort_by?: SortName | 'ad_spend' | null };
 
-/** Campaigns or creatives. */
+/** Declares what differs for campaigns or creatives. */
 const ads = <SortName extends string>(
   item: TSchema,
   entity: AdEntity<SortName | 'ad_spend'>,
 ): Entity<AdsBody<SortName>> => ({
   metrics: METRIC_NAMES,
   item,
-  // Campaigns have one currency each, so only creatives need this.
+  // A campaign has one currency, so only creatives need this step.
   ...(entity.name === 'creative' && { prepare: withForeign }),
   sourceOf: () => 'creative',
   list(body, filters, report) {

@@ -1,6 +1,6 @@
 /**
- * Values of the requested metrics, computed from summed rows. Rates are exact: whole numbers are divided, never fractions, and rounded half
- * up to six decimals.
+ * Values of the requested metrics, computed from summed rows. Rates are exact: integers are divided, never fractions, and the result is
+ * rounded half up to six decimals.
  */
 import { isMoney, isRate, type Metric, RATES, SUMMED_NAMES, type SummedMetric } from './metrics.js';
 
@@ -11,7 +11,7 @@ const SCALE = 10 ** RATE_DECIMALS;
 /** Summed metrics of a row: counts as numbers, money as plain decimal text. */
 export type MetricSums = { [K in SummedMetric]?: string | number };
 
-/** `coefficient` ÷ 10^`scale`. A coefficient above 2^53 is exact only as text. */
+/** The number `coefficient` ÷ 10^`scale`. A coefficient above 2^53 is exact only as text. */
 interface Decimal {
   coefficient: number;
   text: string | number;
@@ -27,7 +27,7 @@ function decimal(value: string | number): Decimal {
 
 const POWERS = Array.from({ length: 13 }, (_, power) => 10 ** power);
 
-/** `factor` × numerator ÷ denominator in millionths, rounded half up. */
+/** The value of `factor` × numerator ÷ denominator in millionths, rounded half up. */
 function millionths(numerator: Decimal, denominator: Decimal, factor: number): number | bigint {
   const scaledNumerator = numerator.coefficient * factor * (POWERS[denominator.scale] as number) * SCALE;
   const scaledDenominator = denominator.coefficient * (POWERS[numerator.scale] as number);
@@ -85,7 +85,7 @@ export function metricPrinter(metrics: readonly Metric[]): (sums: MetricSums) =>
       name + quotient(decimals[numeratorIndex] as Decimal, decimals[denominatorIndex] as Decimal, factor);
   });
   return (sums) => {
-    // Parsed once, because several rates use the same sum.
+    // Each sum is parsed once, because several rates use the same sum.
     const decimals = rateSums.map((name) => decimal(sums[name] ?? 0));
     return printers.map((print) => print(sums, decimals)).join();
   };

@@ -1,10 +1,10 @@
 /**
  * Table of metrics, from which schemas, queries, items and documents about metrics are generated. Three places list metrics by hand, and
- * test/advertising/metrics.test.ts compares them with this table: the tables and views in mappings/clickhouse, `active` in
- * mappings/clickhouse/*_create_company_deliveries.sql, and console/metrics.ts. The sample data has them in demo/deliveries.ts.
+ * test/advertising/metrics.test.ts compares these places with this table: the tables and views in mappings/clickhouse, `active` in
+ * mappings/clickhouse/*_create_company_deliveries.sql, and console/metrics.ts. The sample data in demo/deliveries.ts lists metrics too.
  */
 
-/** `count` is a whole number. `money` is an exact decimal, written as a string. */
+/** Kind of a summed metric. `count` is an integer. `money` is an exact decimal, written as a string. */
 export type SummedKind = 'count' | 'money';
 
 /** Metrics of a delivery, which add up (contract 5.2). */
@@ -33,7 +33,10 @@ export const SUMMED_METRICS = {
 } as const satisfies Record<string, { kind: SummedKind; description: string }>;
 export type SummedMetric = keyof typeof SUMMED_METRICS;
 
-/** A rate: `factor` × `numerator` ÷ `denominator`, both summed first; null if the denominator is 0; 6 decimals, rounded half up. */
+/**
+ * A rate is `factor` × `numerator` ÷ `denominator`, which are both summed first; null if the denominator is 0; rounded half up to 6
+ * decimals.
+ */
 export const RATES = {
   ctr: { numerator: 'clicks', denominator: 'impressions', factor: 1, description: 'Clicks per impression.' },
   engagement_rate: {
@@ -98,7 +101,7 @@ export const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'mo
 export const isAmount = (metric: Metric) =>
   isRate(metric) ? isMoney(RATES[metric].numerator) && !isMoney(RATES[metric].denominator) : isMoney(metric);
 
-/** Metrics of companies: all except money, which networks do not break down by company. */
+/** Metrics of companies: all metrics except money, which networks do not break down by company. */
 export const COMPANY_METRIC_NAMES: Metric[] = [
   ...SUMMED_NAMES.filter((name) => !isMoney(name)),
   ...RATE_NAMES.filter((name) => !isMoney(RATES[name].numerator) && !isMoney(RATES[name].denominator)),

@@ -1,13 +1,13 @@
 /** Money as exact decimal text. */
 import { Type } from '../shared/schema.js';
 
-/** Up to 26 digits before and 12 after the decimal point, without sign and exponent. */
+/** Pattern of money: up to 26 digits before and 12 digits after the decimal point, without sign and exponent. */
 export const MONEY_PATTERN = '^[0-9]{1,26}(\\.[0-9]{1,12})?$';
 const money = new RegExp(MONEY_PATTERN);
 const FRACTION_DIGITS = 12;
 const MAX_UNITS = 10n ** 38n - 1n;
 
-/** Records may have more decimal places, which are rounded. */
+/** Pattern of money in records, which may have more decimal places; these are rounded. */
 export const MONEY_INPUT_PATTERN = '^[0-9]{1,26}(\\.[0-9]+)?$';
 const examples = ['1234.56'];
 
@@ -43,7 +43,7 @@ export const moneyAmount = (description: string) =>
   Type.String({ description, pattern: MONEY_PATTERN, examples });
 
 export interface Money {
-  /** Matches `MONEY_PATTERN`. */
+  /** Amount as text that matches `MONEY_PATTERN`. */
   text: string;
   /** Whether rounding changed the amount. */
   isRounded: boolean;
@@ -78,7 +78,7 @@ function shortText(units: bigint): string {
   return text.endsWith('.') ? text.slice(0, -1) : text;
 }
 
-/** Removes trailing zeros in linear time, even from a megabyte of zeros. */
+/** Removes trailing zeros in linear time, even if a megabyte of zeros was sent. */
 function withoutEndingZeros(text: string): string {
   let end = text.length;
   while (text.charAt(end - 1) === '0') end--;
@@ -98,10 +98,10 @@ export function requireMoneyText(value: string | number): string {
   return amount.text;
 }
 
-/** Numbers with larger exponents have no digit within the range of money. */
+/** Maximum exponent. Numbers with larger exponents have no digit within the range of money. */
 const MAX_EXPONENT = 400;
 
-/** A JSON number without a sign, with the same digits and no exponent; unchanged when the exponent exceeds `MAX_EXPONENT`. */
+/** A JSON number without a sign, written with the same digits and without an exponent; unchanged if the exponent exceeds `MAX_EXPONENT`. */
 export function decimalText(number: string): string {
   const [digits = '', exponentText] = number.toLowerCase().split('e');
   if (exponentText === undefined) return digits;

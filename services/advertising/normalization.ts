@@ -1,4 +1,4 @@
-/** Normal forms under which advertising text is compared. Stored and requested values pass through the same functions. */
+/** Normal forms in which advertising text is compared. Stored values and requested values pass through the same functions. */
 
 /** Case-folded text, close to Unicode full case folding: ß becomes ss, and all sigmas are the same. Accents stay. */
 export function caseFold(text: string): string {
@@ -13,7 +13,7 @@ export function caseFold(text: string): string {
 
 const STROKES: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ŧ: 't' };
 
-/** Case-folded text without accents and strokes, for searches and orders by name. `withoutAccents` is the same in SQL. */
+/** Case-folded text without accents and strokes, for searches and orders by name. `withoutAccents` does the same in SQL. */
 export const dropAccents = (folded: string): string =>
   folded
     .normalize('NFKD')

@@ -16,7 +16,7 @@ export const endpoint = endpointsWith<AdvertisingServices>();
 
 export type AdvertisingContext = HandlerContext<unknown, unknown, AdvertisingServices>;
 
-/** Last month, for which up-to-date sample data has deliveries. */
+/** Last month, in which up-to-date sample data has deliveries. */
 export const exampleRange = () => {
   const today = utcDate(Date.now());
   return { start_date: addDays(today, -31), end_date: addDays(today, -1) };

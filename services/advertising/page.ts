@@ -1,4 +1,4 @@
-/** Reads a page of a list step by step: ids, attributes and metrics, items, series; and an export page by page. */
+/** Reads a page of a list step by step (ids, attributes and metrics, items, series), and an export page by page. */
 import type { ExportFormat, HandlerContext, MatchPage } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { firstFew } from '../shared/text.js';
@@ -39,13 +39,13 @@ export async function withSealedMonths(
   source: SourceName,
 ): Promise<ReportParams> {
   const months = wholeMonths(report.range);
-  // Sums of months have no days, but money is converted by daily rates.
+  // Returns early: sums of months have no days, but money is converted by daily rates.
   if (months.length === 0 || report.currency) return report;
   const { rows } = await run<SealedMonth>(call, sealedMonthsQuery(report.organizationId, source, months));
   return { ...report, sealed: rows };
 }
 
-/** The report, with whether some creatives have deliveries in another currency than their own. */
+/** The report, extended by whether some creatives have deliveries in a currency that is not their own. */
 export async function withForeign(call: AdvertisingContext, report: ReportParams): Promise<ReportParams> {
   if (report.currency) return report;
   const { rows } = await run<{ found: number }>(call, hasForeignQuery(report.organizationId));
@@ -73,7 +73,7 @@ export interface UnsentIds {
 export interface EntityList {
   report: ReportParams;
   idsQuery(page: Page): AnalyticsQuery;
-  /** The sums of all matches: one row per currency, or one row. */
+  /** The sums of all matches: one row per currency, or a single row for lists without money. */
   totalsQuery(report: ReportParams): AnalyticsQuery;
   /** The rates with which the money of all matches is converted; absent for lists without money. */
   ratesQuery?(report: ConvertedReport): AnalyticsQuery;
@@ -89,7 +89,10 @@ export async function readIds(call: AdvertisingContext, query: AnalyticsQuery) {
   return { ids: rows.map(({ id }) => id), total };
 }
 
-/** The metrics of a page, with its series if wanted. An empty page needs no query. One statement reads both if it is short enough. */
+/**
+ * The metrics of a page, with its series if the request wants series. An empty page needs no query. One statement reads both if the
+ * statement is short enough.
+ */
 async function readMetrics(
   call: AdvertisingContext,
   { report, metricsQuery }: Pick<EntityList, 'report' | 'metricsQuery'>,
@@ -147,7 +150,9 @@ export async function itemsWithSeries(
   });
 }
 
-/** The totals of all matches, by currency if there is money. `foreignId` is a creative with deliveries in another currency than its own. */
+/**
+ * The totals of all matches, by currency if there is money. `foreignId` is a creative with deliveries in a currency that is not its own.
+ */
 export async function readTotals(call: AdvertisingContext, list: EntityList, report: ReportParams) {
   const { rows } = await run<MetricSums & { currency?: string | null; foreign_id?: string }>(
     call,
@@ -192,10 +197,10 @@ function missingRates(days: string[], currencies: string[]): Problem {
   });
 }
 
-/** Number of ids that an export reads per statement: every statement computes and orders all of them. */
+/** Number of ids that an export reads per statement. The number is high, because every statement computes and orders all ids. */
 const EXPORT_IDS = 2000;
 
-/** The next items of a list with their series: as many items as can have every period (contract 5.4). */
+/** The next items of a list with their series. Their number is limited, so that each series can have every period (contract 5.4). */
 export async function readNext(
   call: AdvertisingContext,
   list: EntityList,

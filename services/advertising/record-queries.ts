@@ -1,4 +1,4 @@
-/** Builds the statements for stored records of the advertising streams. Pure. */
+/** Builds the statements for stored records of the advertising streams. The functions have no side effects. */
 import { checkedIdentifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, companyAttributes, creativeAttributes } from './attributes.js';
@@ -7,9 +7,9 @@ import { IN_ORGANIZATION, joinLines, list } from './sql.js';
 
 /** The last record of the previous page, after which a page begins. */
 export interface RecordPosition {
-  /** `YYYY-MM-DD`; a fixed day for streams without days. */
+  /** Day of the record as `YYYY-MM-DD`; a fixed day for streams without days. */
   date: string;
-  /** Parts of the key other than the day. */
+  /** Parts of the record's key other than the day. */
   ids: readonly string[];
 }
 
@@ -114,7 +114,7 @@ export function recordCountQuery(stream: RecordStream, organizationId: string): 
   };
 }
 
-/** Days with deliveries from a day on, with the number of rows inserted for them. */
+/** Days with deliveries from the given day on, with the number of rows inserted for each day. */
 export const deliveryDaysQuery = (organizationId: string, from: string, limit: number): AnalyticsQuery => ({
   name: 'delivery_days',
   sql: joinLines(

@@ -96,7 +96,7 @@ const isMetric = (name: string) => Object.hasOwn(SUMMED_METRICS, name);
 
 interface Rows {
   rows: RecordRow[];
-  /** Null after the last page. */
+  /** Position at which the next page begins; null after the last page. */
   next: RecordPosition | null;
 }
 
@@ -105,7 +105,7 @@ const positionOf = (stream: ListRecordsRequest['stream'], row: RecordRow): Recor
   ids: KEYS[stream].map((name) => String(row[name])),
 });
 
-/** The next rows: fewer than `limit` if the examined days have no more. */
+/** The next rows; fewer than `limit` if the examined days have no more rows. */
 async function readRows(call: Call, after: RecordPosition, limit: number): Promise<Rows> {
   const { organizationId, body } = call;
   const { stream } = body;
@@ -139,7 +139,7 @@ const isAbsent = (stream: ListRecordsRequest['stream'], name: string, value: unk
   value === null ||
   (stream === 'network-a-deliveries' && (isMetric(name) ? Number(value) === 0 : value === ''));
 
-/** A row as a record for ingest: without fields that have no value, and with its time. */
+/** A row as a record for ingest, with its time and without fields that have no value. */
 function toRecord({ organizationId, body }: Call, row: RecordRow): Record<string, unknown> {
   const { day, version, ...values } = row;
   const given = Object.entries({ ...(day !== undefined && { date: day }), ...values }).filter(

@@ -16,7 +16,7 @@ import { currencyCode, moneyInput } from './money.js';
 
 const updatedAt = optional(dateTime('Version of the record: an older one changes nothing.'));
 
-/** A record of the `network-a-campaigns` stream. Each record is complete and replaces the one before. */
+/** A record of the `network-a-campaigns` stream. Each record is complete and replaces the record before. */
 export const CampaignRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the campaign.'),
@@ -90,7 +90,7 @@ export const CurrencyRateRecord = strictObject({
   per_eur: Type.Unsafe<string | number>({
     ...moneyInput('Units of the currency for one euro.'),
     title: 'a decimal number with at most 12 digits before the point',
-    // Limited so that an amount times a rate fits into 256 bits.
+    // The pattern limits digits, so that an amount times a rate fits into 256 bits.
     pattern: '^[0-9]{1,12}(\\.[0-9]+)?$',
     exclusiveMaximum: 1e12,
     examples: ['1.0867'],

@@ -1,4 +1,4 @@
-/** Parameters of a report: validated, with defaults filled in and values normalized. No SQL. */
+/** Parameters of a report: validated, with defaults filled in and values normalized. This module builds no SQL. */
 
 import { invalid, Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
@@ -32,16 +32,16 @@ export interface ReportParams {
   metrics: readonly Metric[];
   /** Today, UTC. */
   today: string;
-  /** Days after this one may still be restated. */
+  /** Last final day: later days may still be restated. */
   lastFinalDay: string;
-  /** Currency that money is converted to; by default, money stays in the currency of each campaign. */
+  /** Currency to which money is converted; by default, money stays in the currency of each campaign. */
   currency?: string;
   /**
-   * Whether some creatives have deliveries under campaigns of other currencies. Absent unless it was looked up; false if money is
+   * Whether some creatives have deliveries under campaigns of other currencies. Absent unless the caller looked it up; false if money is
    * converted.
    */
   hasForeign?: boolean;
-  /** Months whose sums replace their deliveries; empty unless they were looked up. */
+  /** Months whose sums replace their deliveries; empty unless the caller looked them up. */
   sealed?: readonly SealedMonth[];
 }
 
@@ -102,7 +102,7 @@ export const parsePage = ({
   page_size?: number | null;
 }): Page => ({ page: page ?? 1, size: page_size ?? DEFAULT_PAGE_SIZE });
 
-/** Throws a `Problem` 422 `too_many_points` if the series of this many items would be too long. */
+/** Throws a `Problem` 422 `too_many_points` if the series of this number of items would be too long. */
 export function checkPoints({ range, granularity }: ReportParams, items: number): void {
   const periods = countPeriods(range, granularity);
   if (items * periods <= MAX_POINTS) return;

@@ -1,4 +1,4 @@
-/** Sums of whole months that replace their deliveries (decision 0014). Pure. */
+/** Sums of whole months that replace the deliveries of these months (decision 0014). The functions have no side effects. */
 import { checkedIdentifier, identifier, type Sql, sql, textLiteral } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange, lastOfMonth, periodsOf } from './calendar.js';
@@ -9,17 +9,17 @@ import { IN_ORGANIZATION, IN_RANGE, list, type QueryParams, rangeParams, where }
 /** A breakdown of deliveries: its table, its monthly sums, and its grouping columns. */
 interface Source {
   table: 'creative_deliveries' | 'company_deliveries';
-  /** Its column in `delivery_days`. */
+  /** Column in `delivery_days` that counts the rows of this table. */
   rows: 'creative_rows' | 'company_rows';
   months: 'creative_months' | 'company_months' | 'campaign_company_months';
-  /** Grouping columns. The first is empty in a mark. */
+  /** Grouping columns. The first of them is empty in a mark. */
   ids: readonly ('campaign_id' | 'creative_id' | 'company_id')[];
   metrics: readonly SummedMetric[];
   /** Columns of the sums other than metrics: the expression for one delivery, and the aggregate. */
   others: Readonly<Record<string, { one: Sql; all: Sql }>>;
 }
 
-/** Campaigns, sorted, because that takes fewer bytes. */
+/** Set of the campaigns with a metric, sorted, because that takes fewer bytes. */
 const campaignsWith = (metric: SummedMetric) => ({
   one: sql`if(${identifier(metric)} > 0, [campaign_id], [])`,
   all: sql`arraySort(groupUniqArrayIf(campaign_id, delivery.${identifier(metric)} > 0))`,
@@ -67,7 +67,7 @@ export type SourceName = keyof typeof SOURCES;
 
 /** Deliveries of a range as the table `delivery`, with sums instead of the deliveries of sealed months. */
 export interface DeliverySource {
-  /** A FROM clause with its conditions on organization, range and others. */
+  /** A FROM clause with its conditions on organization, range and other columns. */
   from: Sql;
   /** All parameters except the organization and the parameters of the given conditions. */
   params: QueryParams;
@@ -134,7 +134,7 @@ const firstOf = ([first = 'campaign_id']: Source['ids']) => identifier(first);
 const marks = ({ table, ids }: Source) =>
   sql`SELECT date, mark FROM ${identifier(table)} FINAL WHERE ${IN_ORGANIZATION} AND ${firstOf(ids)} = '' AND date IN {months:Array(Date)}`;
 
-/** Months whose sums were made from the current deliveries. Sums are kept an hour longer than they are used. */
+/** Months whose sums were made from the current deliveries. Sums are kept an hour longer than queries use them. */
 export function sealedMonthsQuery(
   organizationId: string,
   name: SourceName,
@@ -150,7 +150,10 @@ ORDER BY month`,
   };
 }
 
-/** Writes small blocks: for a hundred thousand companies, the campaigns that each saw would exceed the memory of a statement. */
+/**
+ * Settings that write small blocks: for a hundred thousand companies, the lists of campaigns that each company saw would exceed the memory
+ * of a statement.
+ */
 const BUILD_SETTINGS = sql`optimize_aggregation_in_order = 1, max_threads = 1, max_block_size = 1024, min_insert_block_size_bytes = 33554432`;
 
 interface BuildParams {

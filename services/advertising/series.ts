@@ -1,5 +1,5 @@
 /**
- * Metrics of a page and their time series. They are read in parts of the range, which bounds the size of a result and the time for which
+ * Metrics of a page and their time series. They are read in parts of the range: this bounds the size of a result, and the time for which
  * the event loop is blocked.
  */
 import { TimeSlice } from '../shared/async.js';
@@ -15,10 +15,10 @@ import type { CampaignItem } from './responses.js';
 import type { SourceName } from './rollups.js';
 import { joinLines, list, type QueryParams, sumColumns } from './sql.js';
 
-/** Up to this number of points per response, every period is present (contract 5.4). */
+/** Maximum points of a response in which every period is present (contract 5.4). */
 export const MAX_COMPLETE_POINTS = 20_000;
 
-/** Rows per series statement. A single month of a full page has 6 200. */
+/** Maximum rows per series statement. A single month of a full page has 6 200 rows. */
 const ROWS_PER_STATEMENT = 10_000;
 
 /** Sums of one item in one period, which begins on `day`; an empty `day` means the whole range. */
@@ -41,7 +41,7 @@ export function seriesParts(report: ReportParams, items: number): ReportParams[]
   return splitByMonths(report.range, report.granularity, maxPeriods).map((range) => ({ ...report, range }));
 }
 
-/** Which rows a statement returns for an entity: one per period, one for the whole range (with an empty day), or both. */
+/** Which rows a statement returns for an entity: one row per period, one row for the whole range (with an empty day), or both. */
 export interface MetricRows {
   points: boolean;
   totals: boolean;
@@ -51,9 +51,9 @@ export interface MetricSource {
   name: string;
   by: 'campaign_id' | 'creative_id' | 'company_id';
   source: SourceName;
-  /** Other aggregates, by name. `isSummed` is true if sums replace deliveries. */
+  /** Aggregates other than metrics, by name. `isSummed` is true if sums replace deliveries. */
   others?: (isSummed: boolean) => Readonly<Record<string, Sql>>;
-  /** Metrics that these aggregates read, which the report need not request. */
+  /** Metrics that the other aggregates read, which the report need not request. */
   reads?: readonly SummedMetric[];
   /** Conditions other than organization and range. */
   conditions: (Sql | false | undefined)[];
@@ -61,7 +61,7 @@ export interface MetricSource {
 }
 
 /**
- * Metrics of the entities with these ids. Periods and entities without deliveries have no row. Limited to the maximum number of rows,
+ * Metrics of the entities with the given ids. Periods and entities without deliveries have no row. The statement limits the number of rows,
  * whatever a store may return.
  */
 export function metricsQuery(
@@ -73,7 +73,7 @@ export function metricsQuery(
   const { metrics, granularity, range } = report;
   const isDaily = granularity === 'daily';
   const sums = requiredSums(metrics);
-  // Sums of months have no days.
+  // Daily points need deliveries, because sums of months have no days.
   const summed = points && isDaily ? { ...report, sealed: [] } : report;
   const delivery = reportSource(source, by, summed, [...new Set([...sums, ...reads])], conditions);
   const period = isDaily ? sql`date` : sql`toStartOfMonth(date)`;

@@ -9,7 +9,7 @@ export type QueryParams = Record<string, string | number | readonly string[]>;
 const FIRST_DAY = '1970-01-01';
 const LAST_DAY = '2149-06-06';
 
-/** The range, limited to the days that deliveries can have. A range outside them becomes empty. */
+/** The range, limited to the days that deliveries can have. A range outside these days becomes empty. */
 export function rangeParams({ start, end }: DateRange): QueryParams {
   if (end < FIRST_DAY || start > LAST_DAY) return { start_date: LAST_DAY, end_date: FIRST_DAY };
   return {
@@ -30,7 +30,7 @@ export function where(...conditions: (Sql | false | undefined)[]): Sql {
 /** Names of parameters that are lists. */
 type ListName = ListFilter | 'ids';
 
-/** `expression IN (values)`, or nothing without the filter. */
+/** The condition `expression IN (values)`; no condition if the filter is absent. */
 export function inList(expression: Sql, name: ListName, values: readonly string[] | undefined) {
   return values && sql`${expression} IN {${identifier(name)}:Array(String)}`;
 }
@@ -39,7 +39,7 @@ export function inList(expression: Sql, name: ListName, values: readonly string[
 export const withoutAccents = (key: Sql) =>
   sql`if(length(${key}) = lengthUTF8(${key}), ${key}, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(${key}), '[\\\\x{0300}-\\\\x{036f}]', ''), 'øłđðħŧ', 'olddht'))`;
 
-/** Whether one of the keys contains the text. A key is null if its attribute is. */
+/** Whether one of the keys contains the text. A key is null if its attribute is null. */
 export function containsAny(keys: readonly Sql[], search: string | undefined) {
   if (search === undefined) return undefined;
   const found = keys.map((key) => sql`position(ifNull(${withoutAccents(key)}, ''), {search:String}) > 0`);
@@ -56,7 +56,7 @@ export function sumColumns(names: readonly SummedMetric[]): Sql[] {
   });
 }
 
-/** The sums over all rows of a joined aggregate, which are zero if there are no rows. */
+/** The sums over all rows of a joined aggregate, which are zero if the aggregate has no rows. */
 export function totalColumns(names: readonly SummedMetric[]): Sql[] {
   return names.map(identifier).map((name) => sql`ifNull(sum(metrics.${name}), 0) AS ${name}`);
 }
@@ -78,17 +78,20 @@ function rateKey(rate: Rate): Sql {
   return sql`intDiv(2 * ${above} + ${below}, nullIf(2 * ${below}, 0))`;
 }
 
-/** A column of the joined aggregate `metrics`; zero if it has no row. */
+/** A column of the joined aggregate `metrics`; zero if the aggregate has no row for the item. */
 export const metricOf = (column: SummedMetric | 'campaigns_reached' | 'campaigns_engaged') =>
   sql`ifNull(metrics.${identifier(column)}, 0)`;
 
-/** The expression to order by a metric or rate: exactly the value that is shown. */
+/** The expression to order by a metric or rate: exactly the value that the response shows. */
 export const metricKey = (metric: Metric) => (isRate(metric) ? rateKey(metric) : metricOf(metric));
 
 /** Case-insensitive form of columns whose values are plain ASCII codes. */
 export const asciiKey = (column: Sql) => sql`lower(${column})`;
 
-/** Nulls come last in both directions, then ids ascending, so that pages never overlap. `groups` come first. */
+/**
+ * Orders by the key and cuts a page. Nulls come last in both directions, then ids ascending, so that pages never overlap. `groups` come
+ * first.
+ */
 export const orderAndPage = (key: Sql, descending: boolean, groups = EMPTY_SQL) =>
   sql`ORDER BY ${groups}${key} ${descending ? sql`DESC` : sql`ASC`} NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}`;
 

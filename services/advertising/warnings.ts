@@ -1,4 +1,4 @@
-/** Warnings of a report, as `code: sentence` (contract 5.11). Pure. */
+/** Warnings of a report, as `code: sentence` (contract 5.11). The functions have no side effects. */
 import { firstFew } from '../shared/text.js';
 import { addDays, cutsMonth, earlier } from './calendar.js';
 import type { ContextRow } from './context-query.js';
@@ -16,11 +16,11 @@ export interface WarningFacts {
   sparse: boolean;
   /** Currencies of all matches, including `unknown`. */
   currencies?: readonly string[];
-  /** A creative with deliveries in another currency than its own. */
+  /** Id of a creative with deliveries in a currency that is not its own. */
   foreignId?: string;
   /** Whether the response shows money. */
   money?: boolean;
-  /** Whether its items are ordered by an amount. */
+  /** Whether the items of the response are ordered by an amount. */
   sortedByAmount?: boolean;
   /** Whether the response shows metrics of companies. */
   companyMetrics?: boolean;
