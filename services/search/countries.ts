@@ -1,7 +1,7 @@
 /** The countries of ISO 3166 by their codes and their names in many languages (contract 3.8). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-// Imports only its index: the entry of the package reads the names in 78 languages.
+// Imports only the index of the package, because the entry of the package reads the names in 78 languages.
 import iso from 'i18n-iso-countries/index.js';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import { memoize } from '../shared/cache.js';
@@ -11,7 +11,8 @@ import { rowsOf } from './equivalents.js';
 import type { QueryTerm, TextQuery, WordTerm } from './query.js';
 
 /**
- * Names that the package lacks or lists last. The usual name comes first. "Congo" alone is CG in ISO 3166; the package lists it for both.
+ * Names that the package lacks or lists last. The usual name comes first. "Congo" alone is CG in ISO 3166, but the package lists the name
+ * for both countries.
  */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   AE: ['United Arab Emirates', 'Emirates'],
@@ -89,9 +90,9 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 interface Country {
-  /** Alpha-2 and alpha-3, in lower case. */
+  /** Alpha-2 and alpha-3 code, in lower case. */
   codes: string[];
-  /** Names, of which the usual one comes first. */
+  /** Names of the country; the usual name comes first. */
   names: string[];
 }
 
@@ -112,7 +113,7 @@ for (const [code, { codes, names }] of byCode) {
   for (const each of codes) codeByKey.set(each, code);
 }
 
-/** Names in other languages. Null if a name means two countries, or if it is also a code or English name. */
+/** Country codes by name in other languages. Null if a name means two countries, or if the name is also a code or an English name. */
 const foreign = new Map<string, string | null>();
 for (const row of rowsOf(readFileSync(join(packageRoot, 'services/search/country-names.txt'), 'utf8'))) {
   const [code = '', names = ''] = row.split(': ');
@@ -126,7 +127,7 @@ for (const [key, code] of foreign) {
   if (code !== null && key !== '' && !codeByKey.has(key)) codeByKey.set(key, code.toLowerCase());
 }
 
-/** Key that is equal for variants of a name: "Saint Lucia" and "St. Lucia", "Korea, Republic of" and "the Republic of Korea". */
+/** Key that is equal for all variants of a name: "Saint Lucia" and "St. Lucia", "Korea, Republic of" and "the Republic of Korea". */
 function keyOf(text: string): string {
   const all = words(text.replaceAll('&', ' and ').replace(/['’ʼ‘`]/g, ''));
   if (all.length === 1) return all[0] as string;
@@ -140,13 +141,13 @@ function keyOf(text: string): string {
 /** Lower-case ISO 3166 alpha-2 code for a code or name of a country, otherwise the folded text. */
 export const normalizeCountry = memoize((text) => codeByKey.get(keyOf(text)) ?? foldValue(text));
 
-/** Longer names contain words like "of" and "america", which would match half of all company names. */
+/** Whether a name is short. Longer names contain words like "of" and "america", which would match half of all company names. */
 const isShort = (name: string[]) => name.length <= 2 && name.every((word) => word.length > 1);
 
 /** A word that stands for a country under any of its names. No other word begins with a percent sign. */
 const countryWord = (code: string) => `%${code}`;
 
-/** Shorter words are names of people, or codes, in too many languages. */
+/** Minimum letters of a Latin name to recognize. Shorter words are names of people, or codes, in too many languages. */
 const MIN_LATIN_LETTERS = 4;
 /** Maximum words of a country name to recognize in a query. */
 const MAX_NAME_WORDS = 4;
@@ -175,7 +176,7 @@ export function withCountries(query: TextQuery): TextQuery {
   return { ...query, required };
 }
 
-/** The words of the text, then the codes, the usual name and the short names of the country in it. */
+/** The words of the text, then the codes, the usual name and the short names of the country that the text names. */
 export function countryWords(text: string): string[] {
   const value = words(text);
   const country = byCode.get(normalizeCountry(text));

@@ -20,7 +20,10 @@ export const cursorResponse = (noun: string) => ({
   total_count: integer(`How many ${noun} match, exactly.`, { minimum: 0 }),
 });
 
-/** A cursor is valid only for the same search of the same organization. The page size may change between pages. */
+/**
+ * The search to which a cursor belongs: a cursor is valid only for the same search of the same organization. The page size may change
+ * between pages.
+ */
 export interface CursorScope {
   operation: string;
   organizationId: string;
@@ -32,7 +35,7 @@ export interface CursorScope {
 export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string | null {
   if (sortKey === null) return null;
   const { rank, createdAt, id, sorted, fallback, partial } = sortKey;
-  // Always in this order, because `readCursor` compares texts.
+  // The order of the fields never changes, because `readCursor` compares texts.
   const reading = {
     ...(fallback && { fallback }),
     ...(partial && { partial: { weight: partial.weight, weights: partial.weights } }),
@@ -44,9 +47,9 @@ export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string
 }
 
 /**
- * Returns where the page begins, or why the cursor does not belong to this search. Every field is checked, and the cursor must be exactly
- * the text that `writeCursor` makes of them: stores get only positions at which a page of this search could have ended. This needs no
- * secret that gateways would have to share.
+ * Returns where the page begins, or why the cursor does not belong to this search. Checks every field. Also checks that the cursor is
+ * exactly the text that `writeCursor` makes of the fields: stores get only positions at which a page of this search could have ended. This
+ * needs no secret that gateways would have to share.
  */
 export function readCursor(
   scope: CursorScope,
@@ -84,7 +87,7 @@ function isRank(value: unknown, query: TextQuery | undefined): value is number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= worst;
 }
 
-/** The value of a sort; null if the list is ordered otherwise. */
+/** The value of the sort field; null if the list is ordered in another way. */
 function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey, 'sorted'> | null {
   const { sorted } = (given ?? {}) as { sorted?: unknown };
   const { sort_by: by, sort_direction: direction } = filters;
@@ -99,7 +102,7 @@ function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey
   return isOfSort ? { sorted: sorted as SortKey['sorted'] } : null;
 }
 
-/** How the query was read; null if this version has no such reading. */
+/** The reading of the query that the cursor names; null if this version has no such reading. */
 function toReading(given: unknown, query: TextQuery | undefined): Reading | null {
   const { fallback, partial } = (given ?? { fallback: null }) as { [Name in keyof Reading]: unknown };
   const place = fallback ?? 0;
@@ -116,7 +119,7 @@ function toReading(given: unknown, query: TextQuery | undefined): Reading | null
 
 type Reading = Pick<SortKey, 'fallback' | 'partial'>;
 
-/** Null for a value that no search writes. */
+/** The partial match that the cursor names; null for a value that no search writes. */
 function toPartial(value: unknown, query: TextQuery | undefined): PartialMatch | null {
   const { weight, weights } = (value ?? {}) as { [Name in keyof PartialMatch]?: unknown };
   const isWeight = (given: unknown) =>

@@ -1,6 +1,7 @@
 /**
  * Equivalents of the words of a query: titles and their short forms, legal forms, nicknames, cities with several names, states and their
- * codes (contract 3.9). The tables are data in `equivalents/`. They are applied only to queries, so a new version needs no reindex.
+ * codes (contract 3.9). The tables are data in `equivalents/`. The tables are applied only to queries, so a new version of a table needs no
+ * reindex.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { words } from '../shared/text.js';
 import type { Equivalent, QueryTerm, TextQuery, WordTerm } from './query.js';
 import { markRepeats } from './words.js';
 
-/** The folder of the tables. Their comments name source and licence. */
+/** The folder of the tables. The comments of each table name its source and licence. */
 export const EQUIVALENTS_FOLDER = join(packageRoot, 'services/search/equivalents');
 
 const textOf = (file: string) => readFileSync(join(EQUIVALENTS_FOLDER, file), 'utf8');
@@ -23,15 +24,15 @@ export const TEXTS = {
   city: textOf('cities.txt'),
   region: textOf('regions.txt'),
   optional: textOf('optional-words.txt'),
-  // Of titles.ts.
+  // Tables for titles.ts.
   seniority: textOf('seniorities.txt'),
   department: textOf('departments.txt'),
 };
 
-/** Changes with every row of the tables. */
+/** Version of the tables, which changes with every row. */
 export const EQUIVALENTS_VERSION: string = hash('sha256', JSON.stringify(TEXTS)).slice(0, 12);
 
-/** Subject of a table, which determines the fields in which its equivalents match. */
+/** Subject of a table. The subject determines the fields in which equivalents of the table match. */
 export const EQUIVALENT_KINDS = [
   'title',
   'title_abroad',
@@ -43,17 +44,17 @@ export const EQUIVALENT_KINDS = [
 ] as const;
 export type EquivalentKind = (typeof EQUIVALENT_KINDS)[number];
 
-/** An alternative to a word: it matches instead of the word if all of its words are in one field of the kind. */
+/** An alternative to a word. The alternative matches instead of the word if all words of the alternative are in one field of the kind. */
 export interface Alternative {
   kind: EquivalentKind;
   words: string[];
   row: string;
 }
 
-/** Limits of alternatives, because each is a condition on every match. */
+/** Maximum number of alternatives, because each alternative is a condition on every match. */
 const MAX_ALTERNATIVES = { ofWord: 32, ofQuery: 128 };
 
-/** Rows by each of their forms, with the other forms of the same row. */
+/** Rows of a table by each of their forms, with the other forms of the same row. */
 interface Table {
   forms: Map<string, Omit<Alternative, 'kind'>[]>;
   /** Number of words in the longest form. */
@@ -188,23 +189,23 @@ export const filterAlternatives = (
     own.filter(({ kind }) => kinds.includes(kind)).slice(0, MAX_ALTERNATIVES.ofWord),
   );
 
-/** Maximum letters of a short form; longer forms of a table are ordinary words. */
+/** Maximum letters of a short form. Longer forms in a table are ordinary words. */
 const MAX_SHORT_FORM = 4;
 
-/** Whether a word is a short form in a table: in filters, it matches only whole words. */
+/** Whether a word is a short form in a table. In filters, a short form matches only whole words. */
 export const isShortForm = (word: string, kinds: readonly EquivalentKind[]): boolean =>
   word.length <= MAX_SHORT_FORM && TABLES.some(([of, { forms }]) => kinds.includes(of) && forms.has(word));
 
 const GIVEN_NAMES = TABLES[2][1];
 
-/** A given name in the table may have at most one typo, because two typos usually make another name. */
+/** The term for a given name that is in the table. It may have at most one typo, because two typos usually make another name. */
 const ofGivenName = (term: WordTerm): WordTerm =>
   term.typos > 1 && GIVEN_NAMES.forms.has(term.word) ? { ...term, typos: 1 } : term;
 
 /** Fields in which the equivalents of a kind match, each with its group of the order. */
 export type EquivalentFields = Record<EquivalentKind, readonly Pick<Equivalent, 'field' | 'group'>[]>;
 
-/** The query with the equivalents of its words. Phrases and excluded words have none. */
+/** The query with the equivalents of its words. Phrases and excluded words have no equivalents. */
 export function withEquivalents(query: TextQuery, fieldsOf: EquivalentFields): TextQuery {
   let room = MAX_ALTERNATIVES.ofQuery;
   const required: QueryTerm[] = [];

@@ -9,7 +9,7 @@ export interface SearchedValue<Field extends string> {
   field: Field;
   /** Group of fields in contract 3.9; 0 means names. */
   group: number;
-  /** In order. */
+  /** Words of the value, in order. */
   words: readonly string[];
 }
 
@@ -18,7 +18,7 @@ type MatchKind = (typeof MATCH_KINDS)[number];
 
 /** Best match of a word or a phrase of a query. */
 export interface WordMatch<Field extends string> {
-  /** Folded. The words of a phrase are separated by spaces. */
+  /** The word of the query, folded. The words of a phrase are separated by spaces. */
   word: string;
   field: Field;
   /** The word of the record, folded. The words of an equivalent are separated by spaces. */
@@ -26,11 +26,11 @@ export interface WordMatch<Field extends string> {
   match: MatchKind;
   /** The row of the table of equivalents. */
   row?: string;
-  /** 0 unless the match has typos. */
+  /** Number of typos of the match; 0 for every other kind of match. */
   typos: number;
 }
 
-/** Longer words of records are cut. */
+/** Maximum characters of a matched text; longer words of records are cut. */
 export const MAX_MATCH_CHARACTERS = 64;
 /** Maximum JSON size of a match, without the word of the query: keys, names, numbers and a row, and four bytes per character of text. */
 const MATCH_BYTES = 200 + 4 * MAX_MATCH_CHARACTERS;
@@ -43,8 +43,8 @@ export function maxMatchBytes({ required }: TextQuery): number {
 }
 
 /**
- * The best match of each term: exact before an equivalent, a beginning and typos; fewer typos first; then the best group; then the first of
- * the values.
+ * The best match of each term: an exact match comes before an equivalent, a beginning and typos; fewer typos come first; then the best
+ * group; then the first of the values.
  */
 export function explainMatch<Field extends string>(
   { required }: TextQuery,
@@ -63,10 +63,10 @@ export function explainMatch<Field extends string>(
   });
 }
 
-/** More than the number of field groups. */
+/** Multiplier that is larger than the number of field groups. */
 const GROUPS = 16;
 
-/** The term as explanations name it. */
+/** The term in the form in which explanations name it. */
 export const givenWord = (term: QueryTerm): string =>
   term.kind === 'word' ? withoutMark(term.word) : term.words.join(' ');
 

@@ -1,4 +1,4 @@
-/** The schema of facets. In a separate file, because search processes load no schema library. */
+/** The schema of facets. The schema has a separate file, because search processes load no schema library. */
 import { integer, looseObject, Type } from '../shared/schema.js';
 
 export const FacetCount = looseObject(

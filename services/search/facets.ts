@@ -10,7 +10,7 @@ export interface FacetCount {
   count: number;
 }
 
-/** By field. */
+/** Counts by field. */
 export type Facets<Field extends string> = { [Name in Field]?: FacetCount[] };
 
 /** A page with the requested facets. */

@@ -6,7 +6,7 @@ import { isRepeat, joinDottedLetters, markRepeats, textWords } from './words.js'
 
 const insideWords = /['’‐-]+/g;
 const betweenWords = /['’‐\s-]+/g;
-/** Most names. */
+/** Matches most words of names. */
 const plainWord = /^[a-z0-9]+$/;
 const withoutSpaces = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]+$/u;
 
@@ -41,7 +41,7 @@ export function nameWords(name: string): string[] {
   return value;
 }
 
-/** Maximum length of such a run: a company name in Han, kana or Hangul is found by any of its first characters in sequence. */
+/** Maximum characters of a run of Han, kana or Hangul that are indexed: any sequence of these characters finds a company name. */
 const MAX_RUN_CHARACTERS = 64;
 const runWithoutSpaces = /[\p{sc=Han}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]{3,}/gu;
 /** Whether a position begins a character: not within a Hangul syllable, which is folded to two or three letters, and not before a mark. */
@@ -79,12 +79,12 @@ export function namesTogether(firstName: string | null, lastName: string | null)
 /** First and last name joined to one word. No other word begins with a plus. */
 const joinedName = (word: string) => `+${word}`;
 
-/** Shorter words match the beginnings of names without this. */
+/** Minimum letters of a joined name. Shorter words match the beginnings of names anyway. */
 const MIN_JOINED_NAME_LETTERS = 5;
-/** "Khun", which is written together with the name after it. */
+/** The Thai title "Khun", which is written together with the name after it. */
 const THAI_TITLE = 'คุณ';
 
-/** The query, in which the second and later of equal words match only records with as many. */
+/** The query with marks on the second and later of equal words, so that these words match only records that repeat the word as often. */
 export function withRepeats(query: TextQuery): TextQuery {
   const places = query.required.flatMap((term, index) =>
     term.kind === 'word' && letters.test(term.word) ? [index] : [],
@@ -126,14 +126,14 @@ export function withJoinedNames(query: TextQuery): TextQuery {
   return { ...query, required: query.required.map(withJoined), excluded: query.excluded.map(excludes) };
 }
 
-/** Key of a set of words: distinct, in alphabetical order. A query with the same key gives the whole name. */
+/** Key of a set of words, distinct and in alphabetical order. A query with the key of a name gives the whole name. */
 export const nameKey = (given: readonly string[]): string =>
   given.length === 1 ? (given[0] as string) : [...new Set(given)].sort().join(' ');
 
 export interface NameKeys {
   whole: string[];
   parts: string[];
-  /** First letters of the words. */
+  /** First letters of the words of the name. */
   initials: string[];
 }
 
@@ -158,7 +158,7 @@ export function nameKeys(names: readonly (string | null)[]): NameKeys {
   return { whole: [...keys], parts: [...parts], initials: [...initials] };
 }
 
-/** Joined words shorter than this would match too much. */
+/** Minimum letters of joined words. Shorter joined words would match too much. */
 const MIN_JOINED_LENGTH = 4;
 const letters = /^[\p{L}\p{M}]+$/u;
 const oneLetter = /^\p{L}\p{M}*$/u;

@@ -1,4 +1,4 @@
-/** Normal forms in which values are stored for comparison. Each is idempotent on values of its own kind. */
+/** Normal forms in which values are stored for comparison. Normalizing a normal form again does not change it. */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { fold, foldValue, plainAscii, trimTrailingSlashes } from '../shared/text.js';
 
@@ -31,12 +31,12 @@ function unicodeHost(host: string): string {
   return asciiHost.test(host) && !host.includes('xn--') ? host : domainToUnicode(domainToASCII(host)) || host;
 }
 
-/** Hosts of the network and of its countries. A profile has the same address on all of them. */
+/** Hosts of LinkedIn and of its countries. A profile has the same address on all of these hosts. */
 const networkHost = /^(?:[^/]+\.)?linkedin\.(?:com|cn)$/;
 const NETWORK = 'linkedin.com';
-/** The last part of a profile address on the network. Profiles with numbered `pub` addresses have no other address. */
+/** The last part of a profile address on LinkedIn. Profiles with numbered `pub` addresses have no other address. */
 const networkProfile = /(?:^|\/)(?:in|pub(?!\/[^/]+\/[0-9a-f]{1,3}\/))\/([^/]+)/;
-/** The last part of a profile address elsewhere. Mail and the mobile site put a name before it. */
+/** The last part of a profile address elsewhere. Mail and the mobile site put a name before the last part. */
 const otherProfile = /^\/(?:(?:comm|mwlite|m)\/)?in\/([^/]+)/;
 
 /**
@@ -60,10 +60,10 @@ export function normalizeProfileUrl(value: string): string {
 const opening = /^[\s\p{Ps}\p{Pi}"'<]+/u;
 const closing = /[\p{Pe}\p{Pf}"'>.,;:!?…*|]/u;
 
-/** Addresses that are nearly always in normal form already, so that cleaning is skipped. */
+/** Addresses that are nearly always in normal form already; for these, cleaning is skipped. */
 const knownForm = /^(?!.*\.linkedin\.com\/|.*linkedin\.cn\/)[a-z0-9.-]+\/in\/[a-z0-9_-]+$/;
 
-/** The part of an address that identifies the person: decoded, without characters that mails and spreadsheets put around it. */
+/** The part of an address that identifies the person: decoded, without characters that mails and spreadsheets put around an address. */
 function cleanSlug(text: string): string {
   const [slug = ''] = decodeAll(text)
     .normalize('NFKC')
@@ -124,7 +124,7 @@ const usualProfile = /^(?:https?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(\/in\/[a-z0-
 
 const withoutSubdomain = (host: string) => host.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=.+\.)/, '');
 
-/** The normal form of an address that is no URL. It is in lower case and has a slash. */
+/** The normal form of an address that is not a URL. The address is in lower case and has a slash. */
 function unparsedAddress(address: string): string {
   const plain = decodePercent(trimTrailingSlashes(address.trim()));
   const slash = plain.indexOf('/');
@@ -152,7 +152,7 @@ function decodeOrKeep(encoded: string): string {
 
 /**
  * An email address without white space, case and compatibility forms such as full-width letters, with its domain in Unicode. Two addresses
- * with the same normal form are the same.
+ * with the same normal form count as the same address.
  */
 export function normalizeEmail(value: string): string {
   const email = value.normalize('NFKC').replace(/\s+/g, '').toLowerCase();
@@ -162,7 +162,7 @@ export function normalizeEmail(value: string): string {
   return (email.slice(0, at) + (at === 0 ? host : unicodeHost(host))).normalize('NFKC');
 }
 
-/** The slug of a normalized profile address, after its last slash, or a bare slug itself. */
+/** The slug of a normalized profile address, which is the text after the last slash. A bare slug is returned unchanged. */
 export function profileSlug(normalUrl: string): string {
   return normalUrl.slice(normalUrl.lastIndexOf('/') + 1);
 }
@@ -180,7 +180,7 @@ export function normalizePostalCode(value: string): string {
 
 /**
  * Normalizes a URL: folded, without scheme, the slashes before its host, and trailing slashes, and with punycode decoded. `start_url` must
- * be a substring of it.
+ * be a substring of this form.
  */
 export function normalizeUrlText(value: string): string {
   const address = fold(value.trim())
@@ -189,7 +189,10 @@ export function normalizeUrlText(value: string): string {
   return trimTrailingSlashes(fold(address));
 }
 
-/** Folded text with a space before every word: text is a substring of it only from the beginning of a word (contract 4.1). */
+/**
+ * Folded text with a space before every word, so that a text that begins with a space matches as a substring only from the beginning of a
+ * word (contract 4.1).
+ */
 export function normalizeWordStarts(value: string): string {
   const folded = foldValue(value);
   return folded === '' ? '' : ` ${folded}`.replace(/(?<![\p{L}\p{N}\p{M}\s])(?=[\p{L}\p{N}])/gu, ' ');

@@ -1,14 +1,14 @@
-/** Phone numbers as digits, and the words by which they are found (contract 3.9). */
+/** Phone numbers as digits, and the words by which searches find phone numbers (contract 3.9). */
 import { fold } from '../shared/text.js';
 
-/** Minimum digits for which the end of a number is sufficient. */
+/** Minimum digits for which the end of a number identifies the number. */
 const MIN_END_DIGITS = 7;
-/** Number of digits after which a letter or sign begins an extension; before, it labels the number ("Tel."). */
+/** Number of digits after which a letter or sign begins an extension. Before that, letters label the number ("Tel."). */
 const MIN_DIGITS_BEFORE_EXTENSION = 5;
 
 const beginsWithDigit = /^[0-9]/;
 
-/** The digits without `+`, leading `00`, `(0)` and extension; '' if there are none. */
+/** The digits without `+`, leading `00`, `(0)` and extension; '' if there are no digits. */
 export function phoneDigits(phone: string): string {
   const parts = fold(phone)
     .replace(/\(\s?0\s?\)/g, '')
@@ -21,14 +21,14 @@ export function phoneDigits(phone: string): string {
   return digits.startsWith('00') ? digits.slice(2) : digits;
 }
 
-/** The words of a number. North American numbers are also found without their country code 1. */
+/** The words of a number. North American numbers also get words without their country code 1. */
 export function phoneWords(phone: string): string[] {
   const digits = phoneDigits(phone);
   return digits === '' ? [] : [...new Set([digits, nationalDigits(digits), ...endWord(digits)])];
 }
 
 /**
- * Digits that a number in a query matches exactly or as a beginning: its own digits, or the end of a number, with or without its trunk
+ * Digits that a number in a query matches exactly or as a beginning: its own digits, or the end of a number, with or without the trunk
  * zero.
  */
 export function phoneAlternatives(digits: string): string[] {
@@ -36,7 +36,7 @@ export function phoneAlternatives(digits: string): string[] {
   return [...new Set([nationalDigits(digits), digits, ...endWord(digits), ...withoutZero])];
 }
 
-/** Country codes with one and two digits (ITU-T E.164); all others have three. */
+/** Country codes with one and two digits (ITU-T E.164); all other country codes have three. */
 const countryCode = /^(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
 /** Trunk prefixes that are dialled before a national number, except 0. */
 const OTHER_TRUNKS: Readonly<Record<string, string>> = { 7: '8', 36: '06' };
@@ -60,7 +60,7 @@ function nationalDigits(digits: string): string {
   return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
 }
 
-/** The digits reversed, so that the end of a number is a beginning. No other word begins with `<`. */
+/** A word with the digits reversed, so that the end of a number is a beginning of the word. No other word begins with `<`. */
 function endWord(digits: string): string[] {
   return digits.length < MIN_END_DIGITS ? [] : [`<${Array.from(digits).reverse().join('')}`];
 }

@@ -21,14 +21,14 @@ import { compoundWord, foldedEmail, slugWord } from './words.js';
 export const MAX_QUERY_LENGTH = 200;
 const MAX_QUERY_WORDS = 12;
 
-/** Why a query is rejected. */
+/** The reason why a query is rejected. */
 export interface QueryProblem {
   code: 'too_long' | 'too_many_words';
   detail: string;
 }
 
-// Quadratic in the length of the text, which is therefore limited (see parseQuery). Matches an excluding dash, then the first that fits: a
-// phrase, a URL, an email or domain, digits, an excluded run, or a word.
+// Matches an excluding dash, then the first that fits: a phrase, a URL, an email or domain, digits, an excluded run, or a word. Takes
+// quadratic time in the length of the text, which parseQuery therefore limits.
 const piece = new RegExp(
   [
     /(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u,
@@ -47,7 +47,10 @@ type Piece = Record<string, string | undefined>;
 
 const plainWords = /^[a-z]+(?: [a-z]+)*$/;
 
-/** Most queries are plain words. They avoid `piece`, which V8 compiles in 4 to 8 ms, and again after some garbage collections. */
+/**
+ * Divides text into pieces. Most queries are plain words, and do not need `piece`, which V8 compiles in 4 to 8 ms, and again after some
+ * garbage collections.
+ */
 function piecesOf(text: string): Piece[] {
   if (plainWords.test(text)) return text.split(' ').map((word) => ({ text: word }));
   return Array.from(text.matchAll(piece), ({ groups = {}, index }) =>
@@ -57,7 +60,7 @@ function piecesOf(text: string): Piece[] {
   );
 }
 
-/** "Ann's": an apostrophe and an s without a letter after it. */
+/** The end of a possessive as in "Ann's": an apostrophe and an s without a letter after it. */
 const afterApostrophe = /^['’‘`´]s(?![\p{L}\p{M}\p{N}])/u;
 
 /** An address in angle brackets, which mail programs write after a name. */
@@ -66,7 +69,7 @@ const addressInBrackets = /<\s*(?:mailto:)?([^\s<>@]+@[^\s<>@]+)\s*>/g;
 const MIN_PHONE_DIGITS = 7;
 const MAX_PHONE_DIGITS = 15;
 
-/** Everything in the result is folded. Text without any word gives no terms. Never throws. */
+/** Parses a query. All text in the result is folded. Text without any word gives no terms. Never throws. */
 export function parseQuery(text: string): TextQuery | QueryProblem {
   const query = parseFolded(text);
   const spelled = spelledOut(text);
@@ -91,7 +94,7 @@ function withSpelledOut(
 
 function parseFolded(text: string): TextQuery | QueryProblem {
   const folded = fold(text).replace(/[“”„‟«»]/g, '"');
-  // Some characters stand for many: one ligature has 18 letters. `piece` may only process short text.
+  // Checks the length again after folding, because one ligature may become 18 letters. `piece` may only process short text.
   if (codePoints(folded) > MAX_QUERY_LENGTH) {
     return { code: 'too_long', detail: `query ${tooLongOnceFolded(MAX_QUERY_LENGTH)}` };
   }
@@ -147,7 +150,7 @@ function shorterDomain(piece: Piece): Piece {
   return hasSite ? { compound: labels.slice(1).join('.') } : piece;
 }
 
-/** The words of an email or domain, without the end of the domain, which most addresses share. */
+/** The words of an email or domain, without the end of the domain, because most addresses share such an end. */
 function partsOfAddress(piece: Piece): Piece {
   const labels = labelsOf(piece);
   if (labels.length < 2) return piece.compound === undefined ? piece : { text: piece.compound };
@@ -193,7 +196,7 @@ function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
   const query: TextQuery = { required: [], excluded: [] };
   let count = 0;
   let excluding = false;
-  /** Adjacent words. */
+  /** Adjacent words before the current piece. */
   let neighbours: WordTerm[] = [];
   const joinNeighbours = () => {
     const joined = joinedNeighbours(neighbours.map(({ word }) => word));
@@ -248,15 +251,18 @@ function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
 
 interface Reading {
   words: string[];
-  /** Words that match instead of each of the words. */
+  /** Words that match instead of each word of the piece. */
   instead?: string[];
   /** See `WordTerm`. */
   weaker?: string[];
-  /** Terms that match instead of the whole piece, if it is an address or a phone number. Each of them also excludes. */
+  /**
+   * Terms that match instead of the whole piece, if the piece is an address or a phone number. An excluded piece excludes each of these
+   * terms.
+   */
   whole?: string[];
 }
 
-/** Only words with a letter or digit count: punctuation alone may look like an address. */
+/** Reads a piece. Only words with a letter or digit count: punctuation alone may look like an address. */
 const read = (piece: Piece): Reading[] =>
   readPiece(piece).map((reading) => ({
     words: reading.words.filter(hasLetterOrDigit),
@@ -286,7 +292,7 @@ function readQuoted(text: string): Reading {
   };
 }
 
-/** A profile address is the slug after `/in/`. Any other is its domain, or a profile with this slug. */
+/** Reads a URL. A profile address means the slug after `/in/`. Any other URL means its domain, or a profile with this slug. */
 function readUrl(url: string): Reading {
   const address = normalizeProfileUrl(url.replace(/[.,;:!?)\]]+$/, ''));
   const domain = fold(normalizeDomain(url));
@@ -307,7 +313,7 @@ function readCompound(text: string): Reading {
     : oneWord(word);
 }
 
-/** Adjacent words of digits also count as one number, and seven digits as the end of a number. */
+/** Reads digits. Adjacent words of digits also count as one number, and seven digits also count as the end of a number. */
 function readDigits(text: string): Reading[] {
   const found = words(text);
   const number = phoneDigits(text);

@@ -7,8 +7,9 @@ import type { Equivalent, QueryTerm, TextQuery } from './query.js';
 import { withoutMark } from './words.js';
 
 /**
- * Classes of matches, best first: the query is the whole name; it is the whole first or last name; every word is exact; every word is exact
- * or an equivalent; every word is one of these or a beginning. Classes after these have as many typos as their distance from the last.
+ * Classes of matches, best first: the query is the whole name; the query is the whole first or last name; every word is exact; every word
+ * is exact or an equivalent; every word is exact, an equivalent or a beginning. A class after these has as many typos as its distance from
+ * the last.
  */
 export const RANK_CLASSES = { wholeName: 0, partOfName: 1, exact: 2, equivalents: 3, beginnings: 4 } as const;
 
@@ -50,13 +51,13 @@ export class Ranking {
     return this.lastRank(RANK_CLASSES.beginnings + this.typos);
   }
 
-  /** Rank of a class in which no term matches in a name, and all match only in the last group. */
+  /** Rank in a class of a record in which no term matches in a name, and all terms match only in the last group. */
   lastRank(rankClass: number): number {
     return (rankClass + 1) * this.width - 1;
   }
 }
 
-/** Points of a rank for each term that matches in a name; more than for any other group. */
+/** Points of a rank for each term that matches in a name; more than the points of any other group. */
 export const NAME_POINTS = 3;
 
 /** Points of a rank if no term matches in a name, but one matches in this group (1 or 2). The best group counts. */
@@ -67,6 +68,6 @@ export const typosOf = (term: QueryTerm): number => (term.kind === 'word' ? term
 export const equivalentsOf = (term: QueryTerm): readonly Equivalent[] =>
   (term.kind === 'word' && term.equivalents) || [];
 
-/** See `nameKeys`. */
+/** The key of the words of a query, which `nameKeys` compares with the keys of a name. */
 export const queryKey = (terms: readonly QueryTerm[]): string =>
   nameKey(terms.flatMap((term) => (term.kind === 'word' ? [withoutMark(term.word)] : term.words)));

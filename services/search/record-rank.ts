@@ -1,4 +1,4 @@
-/** Computes the rank of one record (contract 3.9), for stores that have read it. */
+/** Computes the rank of one record (contract 3.9), for stores that have read the record. */
 import { MATCH_KINDS, matchesOf, type SearchedValue } from './explain.js';
 import type { NameKeys } from './names.js';
 import type { QueryTerm, TextQuery } from './query.js';

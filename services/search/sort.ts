@@ -12,10 +12,10 @@ export const sortRequest = <Name extends string>(names: readonly Name[]) => ({
   sort_direction: optional(stringEnum('Without it, `desc` for times and `asc` for text.', ['asc', 'desc'])),
 });
 
-/** Fields with this ending are times, and sort from the latest by default. */
+/** Whether a field is a time, by the end of its name. Times sort from the latest by default. */
 export const isTime = (sortBy: string): boolean => sortBy.endsWith('_at');
 
-/** Undefined for the default order of lists, which is newest first. */
+/** The requested order; undefined for the default order of lists, which is newest first. */
 export function sortOf<Name extends string>({
   sort_by: by,
   sort_direction: direction,

@@ -4,7 +4,7 @@ import { memoize } from '../shared/cache.js';
 import { words } from '../shared/text.js';
 import { rowsOf, TEXTS } from './equivalents.js';
 
-/** Highest first. */
+/** Seniorities, highest first. */
 export const SENIORITIES = ['owner', 'c_level', 'vp', 'director', 'manager', 'senior', 'entry'] as const;
 export type Seniority = (typeof SENIORITIES)[number];
 
@@ -28,27 +28,27 @@ export const DEPARTMENTS = [
 ] as const;
 export type Department = (typeof DEPARTMENTS)[number];
 
-/** Stored with every contact: with another version of the tables, all contacts must be derived again. */
+/** Version of the tables, stored with every contact: with another version of the tables, all contacts must be derived again. */
 export const TITLE_TABLES_VERSION: string = hash(
   'sha256',
   JSON.stringify([TEXTS.seniority, TEXTS.department]),
 ).slice(0, 12);
 
-/** Null if the tables have no matching row. */
+/** Classes of a title. A class is null if the tables have no matching row. */
 export interface TitleClasses {
   seniority: Seniority | null;
   department: Department | null;
 }
 
 interface Row<Class> {
-  /** Line number in the table. */
+  /** Line number of the row in the table. */
   line: number;
-  /** `none`: words that mean no class. `end`: words after them do not count. */
+  /** Class of the row. `none` marks words that mean no class. `end` means that words after the row do not count. */
   name: Class | 'none' | 'end';
 }
 
 interface Table<Class> {
-  /** Rows by each of their runs of words. */
+  /** Rows of the table by each of their runs of words. */
   rows: Map<string, Row<Class>>;
   /** Number of words in the longest run. */
   longest: number;

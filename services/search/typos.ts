@@ -1,7 +1,7 @@
 /** Decides which words may have typos, and how many (contract 3.9). */
 import { codePoints } from '../shared/text.js';
 
-/** Minimum letters of a query word for one typo, and for two. */
+/** Minimum letters of a query word for one typo, and for two typos. */
 const MIN_LETTERS = { oneTypo: 4, twoTypos: 8 };
 
 const ASCII_LETTERS = /^[a-z]+$/;
@@ -14,7 +14,10 @@ export function allowedTypos(word: string): 0 | 1 | 2 {
   return length >= MIN_LETTERS.twoTypos ? 2 : length >= MIN_LETTERS.oneTypo ? 1 : 0;
 }
 
-/** Whether a query word with a typo can mean this folded word of a record. One letter may be missing from the shortest word. */
+/**
+ * Whether a query word with a typo can mean this folded word of a record. The word of the record may be one letter shorter than the
+ * shortest query word that may have a typo.
+ */
 export function isTypoCandidate(word: string): boolean {
   return word.length >= MIN_LETTERS.oneTypo - 1 && isOfLetters(word);
 }

@@ -2,12 +2,12 @@
 import { compounds, fold, plainAscii, spelledOut, words } from '../shared/text.js';
 import { normalizeDomain, normalizeEmail, normalizeProfileUrl, profileSlug } from './normalize.js';
 
-/** Marks a word as the second or a later of its kind in a text. No other word begins with an asterisk. */
+/** Marks a word that is the second or a later occurrence in a text. No other word begins with an asterisk. */
 const REPEAT = '*';
-/** Single letters are initials, each of which may stand for several names. */
+/** Minimum letters of a marked word. Single letters are initials, each of which may stand for several names. */
 const MIN_REPEATED_LETTERS = 2;
 
-/** Marks the second and later of equal words, so that a word that is repeated in a query needs two. */
+/** Marks the second and later of equal words, so that a word that a query repeats needs two words of the record. */
 export function markRepeats(given: readonly string[]): string[] {
   if (new Set(given).size === given.length) return [...given];
   const times = new Map<string, number>();
@@ -51,9 +51,9 @@ export function compoundWord(compound: string): string {
 const plainEmail = /^[a-z0-9][a-z0-9._+-]*@[a-z0-9.-]*[a-z0-9]$/;
 
 /**
- * An address also counts as one word, and so does its domain. These are the only words with an `@` inside, so they decide who has the
- * address. Other meanings of a query are marked by `foldedEmail`: an address without accents, and the parts of `o'brien@acme.example` that
- * look like an address.
+ * The words of an email address. The whole address also counts as one word, and so does its domain. Only these words have an `@` inside, so
+ * they decide who has the address. `foldedEmail` marks other meanings of a query: an address without accents, and the parts of
+ * `o'brien@acme.example` that look like an address.
  */
 export function emailWords(email: string): string[] {
   const normal = normalizeEmail(email);
@@ -74,7 +74,7 @@ export function emailWord(email: string): string {
   return fold(normalizeEmail(email));
 }
 
-/** Keeps an address without accents, or a part of an address, apart from a whole address. */
+/** Marks an address without accents, or a part of an address, so that it does not count as a whole address. */
 export const foldedEmail = (folded: string) => `@${folded}`;
 
 /** The words of the slug of a profile address, and the whole slug as one word. */
