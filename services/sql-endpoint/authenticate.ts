@@ -8,18 +8,22 @@ import { SQL_SCOPES } from './sql-reader.js';
 type ApiKey = NonNullable<ReturnType<typeof parseKey>>;
 export type Keys = Pick<KeyStore, 'findKey' | 'recordKeyUse'>;
 
-/** The gateway records uses of a key at the same interval. */
+/** Milliseconds between two records of a key's use, as in the gateway. */
 const USE_INTERVAL_MS = 3_600_000;
 
-/** Limit of wrong secrets for one key. The endpoint listens only on 127.0.0.1, so all clients have one address. */
+/**
+ * Limit of wrong secrets per key. The limit is not per client, because the endpoint listens only on 127.0.0.1, so all clients have one
+ * address.
+ */
 const WRONG_SECRETS = { burst: 100, perSecond: 1 };
 
-/** Resolves with the organization that the statement may read. */
+/** Authenticates a request. Resolves with the organization that the statement may read. */
 export type Authenticate = (request: Pick<SqlRequest, 'user' | 'password'>) => Promise<string>;
 
 /**
- * Accepts an API key as the password, with any user name. Throws a `SqlError` for any other password, and for every password with the id of
- * a key that was given too many wrong secrets. Throws the errors of the key store. `now` is monotonic, in milliseconds.
+ * Accepts an API key as the password, with any user name. Throws a `SqlError` for any other password. If a key was tried with too many
+ * wrong secrets, throws a `SqlError` for every password with the id of this key. Throws the errors of the key store. `now` is monotonic, in
+ * milliseconds.
  */
 export function createAuthenticate(keys: Keys, now?: () => number): Authenticate {
   const attempts = new TokenBuckets(WRONG_SECRETS.burst, WRONG_SECRETS.perSecond, now);

@@ -3,20 +3,20 @@ import { type Duplex, finished } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { CODE, SqlError } from './errors.js';
 
-/** A map, because an object would find `constructor`, and clients send any name. */
+/** Decoders by encoding. A map, because clients send any name, and an object would find `constructor`. */
 const DECODERS = new Map<string, () => Duplex>([
   ['gzip', createGunzip],
   ['deflate', createInflate],
   ['br', createBrotliDecompress],
 ]);
 
-/** A body, with its remaining encoding if that is not an encoding of HTTP. */
+/** A body. `encoding` is its remaining encoding, if that is not an encoding of HTTP. */
 export interface Body {
   data: Buffer;
   encoding: string | undefined;
 }
 
-/** Reads to the end. `limit` is in bytes after decoding. Throws a `SqlError` beyond the limit, or if decoding fails. */
+/** Reads a body to its end. `limit` is in bytes after decoding. Throws a `SqlError` if the body exceeds the limit or decoding fails. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Body> {
   const encoding = request.headers['content-encoding'];
   const createDecoder = encoding === undefined ? undefined : DECODERS.get(encoding);
@@ -38,8 +38,8 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 }
 
 /**
- * Decodes the request like `pipeline`, but leaves the request open after an error of the decoder: destroying it would close the socket
- * before the response.
+ * Decodes the request like `pipeline`, but leaves the request open after an error of the decoder: destroying the request would close the
+ * socket before the response.
  */
 function decoded(request: IncomingMessage, decoder: Duplex): Duplex {
   finished(request, { writable: false }, (error) => {

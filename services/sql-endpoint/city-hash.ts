@@ -1,4 +1,7 @@
-/** CityHash128 of version 1.0.2, the checksum of ClickHouse's blocks: contrib/cityhash102 of ClickHouse. Later versions differ. */
+/**
+ * CityHash128 of version 1.0.2, which ClickHouse uses as the checksum of its blocks (contrib/cityhash102 of ClickHouse). Later versions of
+ * CityHash differ.
+ */
 
 const K0 = 0xc3a5c85c97cb3127n;
 const K1 = 0xb492b66fbe98f273n;
@@ -18,7 +21,7 @@ function hash16(low: bigint, high: bigint): bigint {
   return times(b, MULTIPLIER);
 }
 
-/** The low and the high half. */
+/** Returns the low and the high half of the hash. */
 export function cityHash128(bytes: Uint8Array): [low: bigint, high: bigint] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { length } = bytes;
@@ -52,7 +55,7 @@ function withSeed(view: DataView, low: bigint, high: bigint): [bigint, bigint] {
       x ^= w1;
       y ^= v0;
       z = rotate(z ^ w0, 33n);
-      // The weak hash of 32 bytes, twice.
+      // Computes the weak hash of 32 bytes, twice.
       const seed = times(v1, K1);
       const first = wrap(seed + word(at));
       const middle = wrap(wrap(first + word(at + 8)) + word(at + 16));

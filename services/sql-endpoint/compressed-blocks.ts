@@ -1,4 +1,4 @@
-/** Blocks of `compress=1`, which some drivers always request: src/Compression/CompressedWriteBuffer.cpp of ClickHouse. */
+/** Blocks of `compress=1`, which some drivers always request (src/Compression/CompressedWriteBuffer.cpp of ClickHouse). */
 import { TimeSlice } from '../shared/async.js';
 import { cityHash128 } from './city-hash.js';
 
@@ -9,8 +9,8 @@ const HEADER_BYTES = 9;
 const CONTENT_BYTES = 64 * 1024;
 
 /**
- * Frames a response for drivers that accept no other form. The endpoint listens only on this machine, where compressing costs more than it
- * saves, so a block holds its content as one run of LZ4 literals.
+ * Frames a response for drivers that accept no other form. A block holds its content as one run of LZ4 literals, without compression: the
+ * endpoint listens only on this machine, where compressing costs more than it saves.
  */
 export async function compressedBlocks(bytes: Uint8Array): Promise<Buffer> {
   const slice = new TimeSlice();

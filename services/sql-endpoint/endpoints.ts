@@ -17,7 +17,7 @@ import { CODE, SqlError } from './errors.js';
 import { SQL_SCOPES, type SqlReader } from './sql-reader.js';
 
 export interface SqlServices {
-  /** Absent if analysts use a ClickHouse server directly. */
+  /** Runs SQL; absent if analysts use a ClickHouse server directly. */
   sql?: SqlReader;
 }
 

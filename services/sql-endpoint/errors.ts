@@ -11,7 +11,7 @@ export class SqlError extends Error {
   }
 }
 
-/** ClickHouse's names and codes of the exceptions that this endpoint itself throws. */
+/** ClickHouse's names and codes of the exceptions that the endpoint itself throws. */
 export const CODE = {
   BAD_ARGUMENTS: 36,
   NOT_IMPLEMENTED: 48,
@@ -41,7 +41,7 @@ const STATUS_OF_CODES: [status: number, codes: number[]][] = [
       676,
     ],
   ],
-  // Other faults of a statement and its values, for which a server responds with 500.
+  // Other faults of a statement or of its values, for which a ClickHouse server responds with 500.
   [400, [19, 42, 43, 69, 70, 153, 179, 184, 207, 215, 349, 386, 407, 457]],
   [404, [46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511]],
   [408, [159]],

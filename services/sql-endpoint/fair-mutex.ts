@@ -18,14 +18,17 @@ export interface FairMutexOptions {
 /** Maximum number of waiting statements. A dashboard sends one for each of its panels. */
 const MAX_WAITING = { total: 100, perOrganization: 20 };
 const SHARE_MS = 5000;
-/** Each such statement forces a restart of the engine on all others. */
+/**
+ * Milliseconds for which an organization is rejected after such a statement, because the restart of the engine affects all other
+ * organizations.
+ */
 const REFUSE_MS = 60_000;
 
 interface Running {
   organization: string;
-  /** Monotonic, in milliseconds. */
+  /** Start of the statement, in milliseconds of a monotonic clock. */
   startedAt: number;
-  /** Responds to the statement, and lets the next one run. */
+  /** Responds to the caller of the statement, and lets the next statement run. */
   end(afterMs: number): void;
 }
 
@@ -48,7 +51,7 @@ export class FairMutex {
   }
 
   /**
-   * Runs `work` alone. Aborting the caller's signal while it waits leaves the queue. Throws `SqlError` 202 if the queue is full, 439 for an
+   * Runs `work` alone. A caller whose signal aborts while it waits leaves the queue. Throws `SqlError` 202 if the queue is full, 439 for an
    * organization during whose statement the engine ended, and 209 at the deadline, which also aborts the signal passed to `work`.
    */
   async runExclusive<T>(
@@ -114,7 +117,7 @@ export class FairMutex {
     } finally {
       this.#running = undefined;
       for (const timer of timers) clearTimeout(timer);
-      // Takes seconds at most: the engine is killed if it does not end the statement.
+      // Takes a few seconds at most, because the engine is killed if it does not end the statement.
       await statement.catch((error: unknown) => {
         if (error instanceof EngineEndedError) this.#refuse(organization);
       });

@@ -3,13 +3,15 @@ import { blankedTexts, type Sql } from '../shared/sql.js';
 import { CODE, SqlError } from './errors.js';
 
 const READS = /^\(*(SELECT|WITH|SHOW|DESCRIBE|EXPLAIN|EXISTS)\b/;
-/** Parses a statement without running it, so it may contain what would be rejected. */
+/** Statements that parse another statement without running it, so the other statement may contain what would be rejected. */
 const PARSES = /^EXPLAIN AST /;
 /** In the embedded engine, the function `file` reads any file without a grant. It may occur without parentheses: `arrayMap(file, paths)`. */
 const FILE_FUNCTION = /\bfile\b/i;
-/** Its first argument, if it is a text, is parsed as columns with expressions, which may contain `file`. */
+/**
+ * A call of `values` whose first argument may be a text. The engine parses this text as columns with expressions, which may contain `file`.
+ */
 const STRUCTURE = /\bvalues\((?!\(|tuple\(|-?\d)/i;
-/** The value of a parameter may become a name. */
+/** A parameter with the value `file`, because the value may become a name. */
 const FILE_VALUE = /^\W*file\W*$/i;
 const IDENTIFIER_PLACEHOLDER = /\{\w+: ?Identifier\}/;
 

@@ -5,12 +5,12 @@
 import { TimeSlice } from '../shared/async.js';
 import { CODE, SqlError } from './errors.js';
 
-/** BlockInfo: field 1, no overflow; field 2, no bucket; the end. */
+/** BlockInfo in three parts: field 1 (no overflow), field 2 (no bucket), and the end. */
 const BLOCK_INFO = Buffer.from([1, 0, 2, 0xff, 0xff, 0xff, 0xff, 0]);
 const FIRST_WITH_SERIALIZATION_KIND = 54454;
 const DEFAULT_SERIALIZATION = Buffer.from([0]);
 
-/** Adds to blocks what a protocol version requires. Throws a `SqlError` for types whose length it does not know. */
+/** Adds to blocks what a protocol version requires. Throws a `SqlError` for a type whose data length is unknown here. */
 export async function nativeBlocks(bytes: Uint8Array, version: number): Promise<Buffer> {
   const reader = new Reader(bytes);
   const slice = new TimeSlice();
@@ -189,7 +189,7 @@ function decimalBytes(precision: number): number {
   return precision <= 38 ? 16 : 32;
 }
 
-/** `Type` of `name Type` or `Type`. */
+/** The type in `name Type` or `Type`. */
 const elementType = (element: string): string => topLevel(element, ' ').at(-1) ?? '';
 
 /** Parts of a text between separators outside parentheses and quotes. */

@@ -14,8 +14,8 @@ export async function firstColumn(statement: Sql, runner: Runner): Promise<strin
 }
 
 /**
- * Limits of the length of a check: it contains the canonical text twice, as quoted texts, with spaces that the statement lacks and with
- * each quote doubled.
+ * Limits of the length of a check. A check contains the canonical text twice, as quoted texts, with spaces that the statement lacks and
+ * with each quote doubled.
  */
 const CHECK_LENGTH = { factor: 16, least: 1000 };
 
@@ -32,7 +32,10 @@ export const checking = <T>(
   return runner.connected({ role: 'analyst', database: '', settings, params }, work, signal);
 };
 
-/** The statement on one line without comments. Throws the `SqlError` of a server for no statement or several. */
+/**
+ * The statement on one line without comments. If the query has no statement or several statements, throws the `SqlError` that a server
+ * would.
+ */
 export async function canonical(query: string, run: RunOne): Promise<string> {
   try {
     const result = await run(sql`SELECT formatQuerySingleLine(${textLiteral(query)})`, 'RawBLOB');
@@ -55,7 +58,9 @@ const LINE = /^(?<indent> *)(?<kind>[A-Za-z:]+)(?<rest> .*)?$/;
 const ALIAS = ' (alias ';
 const CHILDREN = / \(children (\d+)\)$/;
 
-/** The name in ` name (alias x) (children 2)`, in which each part is optional. It ends where the first of the other parts may begin. */
+/**
+ * The name in ` name (alias x) (children 2)`, in which each part is optional. The name ends where the first of the other parts may begin.
+ */
 export function nodeName(rest: string): string {
   let end = CHILDREN.exec(rest)?.index ?? rest.length;
   const alias = rest.endsWith(')') ? rest.indexOf(ALIAS) : -1;
@@ -82,7 +87,7 @@ function withoutScope(message: string): string {
   return from < 0 || to < from + SCOPE.length ? message : message.slice(0, from) + message.slice(to);
 }
 
-/** Whether the engine prints the text unchanged: then its brackets, texts and names are complete within it. */
+/** Whether the engine prints the text unchanged. In that case, every bracket, text and name that begins in the text also ends in it. */
 async function isCanonical(statement: string, run: RunOne): Promise<boolean> {
   const text = textLiteral(statement);
   const result = await run(sql`SELECT toUInt8(formatQuerySingleLine(${text}) = ${text})`, 'RawBLOB');
@@ -101,9 +106,9 @@ const PLACE = [
 ];
 
 /**
- * The syntax tree of a canonical SELECT, with the values of its parameters. Null if it is ambiguous.
- * The engine parses it in brackets after FROM, where its grammar allows neither INTO OUTFILE nor FORMAT: the engine itself rejects these,
- * whatever this module takes for a text. Because the SELECT alone is canonical, none of its brackets closes the outer one.
+ * The syntax tree of a canonical SELECT, with the values of its parameters; null if the tree is ambiguous. The engine parses the SELECT in
+ * brackets after FROM, where its grammar allows neither INTO OUTFILE nor FORMAT: the engine itself rejects both, whatever this module takes
+ * for a text. Because the SELECT alone is canonical, none of its brackets closes the outer bracket.
  */
 export async function syntaxTree(select: string, run: RunOne): Promise<Node | null> {
   if (!(await isCanonical(select, run))) return null;
@@ -113,7 +118,7 @@ export async function syntaxTree(select: string, run: RunOne): Promise<Node | nu
   const declared = new Map<Node, number>();
   for (const line of lines) {
     const groups = LINE.exec(line)?.groups;
-    // A line feed in a name would be parsed as a node.
+    // A line that does not match: a line feed in a name would be parsed as a node.
     if (!groups) return null;
     const { indent = '', kind = '', rest = '' } = groups;
     if (indent.length > open.length) return null;

@@ -1,7 +1,7 @@
 /**
- * Decides what analysts may run on the embedded engine. The engine's own parser judges a statement, and the text that this parser printed
- * is what runs, so comments, quotes and case cannot make the two differ. Everything is allowed by name. The engine runs it read-only, and
- * so rejects writes once more.
+ * Decides what analysts may run on the embedded engine. The engine's own parser reads a statement, and the engine runs the text that this
+ * parser printed, so comments, quotes and case cannot make the checked statement differ from the statement that runs. Everything that is
+ * allowed is allowed by name. The engine runs the statement read-only, which rejects writes a second time.
  */
 import { blankedTexts, identifier, joinSql, type Sql, sql, textLiteral } from '../shared/sql.js';
 import type { Body } from './body.js';
@@ -22,7 +22,7 @@ export const VIEWS = 'reachline';
 const DATABASES = new Set([VIEWS, 'information_schema', 'INFORMATION_SCHEMA']);
 /** Drivers connect to this database by default. It also holds the tables of the views, which are hidden. */
 const DEFAULT_DATABASE = 'default';
-/** Tables that describe the engine: they contain no folders, no statements of other users, and no data about the machine. */
+/** Tables that describe the engine. They contain no folders, no statements of other users, and no data about the machine. */
 const SYSTEM_TABLES = new Set([
   'columns',
   'contributors',
@@ -36,23 +36,26 @@ const SYSTEM_TABLES = new Set([
   'table_functions',
   'time_zones',
 ]);
-/** Tables of the catalog that clients list. Filters hide our tables, and so their folders; `FOLDER_COLUMNS` of `databases` are rejected. */
+/**
+ * Tables of the catalog that clients list. Filters hide Reachline's tables, and so their folders. The columns `FOLDER_COLUMNS` of
+ * `databases` are rejected.
+ */
 const CATALOG_TABLES = new Set(['databases', 'tables']);
 const FOLDER_COLUMNS = new Set(['data_path', 'metadata_path']);
-/** Filters on the catalog: what statements, including `SHOW`, see of it. */
+/** Filters on the catalog: they determine what statements, including `SHOW`, see of the catalog. */
 const textList = (texts: Iterable<string>) => joinSql(Array.from(texts, textLiteral), ', ');
 const VISIBLE_DATABASES = textList(DATABASES);
 const VISIBLE_SYSTEM_TABLES = textList([...SYSTEM_TABLES, ...CATALOG_TABLES]);
 const visible = (table: Sql) =>
   sql`database IN (${VISIBLE_DATABASES}) OR (database = 'system' AND ${table} IN (${VISIBLE_SYSTEM_TABLES}))`;
 const CATALOG_FILTERS = {
-  // This setting holds the address of a statement's records, which includes its grant.
+  // Hides the setting that holds the address of a statement's records, because the address includes the grant.
   'system.settings': sql`name != 'format_avro_schema_registry_url'`,
   'system.databases': sql`name IN (${VISIBLE_DATABASES}, 'system')`,
   'system.tables': visible(identifier('name')),
   'system.columns': visible(identifier('table')),
   'system.data_skipping_indices': visible(identifier('table')),
-  // Statements of other organizations stay hidden: a statement that sees them could kill them.
+  // Hides statements of other organizations, because a statement that sees other statements could kill them.
   'system.processes': sql`0`,
 };
 const TABLE_FUNCTIONS = new Set([
@@ -146,7 +149,7 @@ const EXTRA_FUNCTIONS = [
  */
 const UNINTERRUPTIBLE_FUNCTIONS =
   /^(timeSeriesReplaceTag|editDistance|levenshteinDistance|damerauLevenshteinDistance|jaro|arrayLevenshteinDistance|arraySimilarity|multiMatch|multiFuzzyMatch|multiSearch|polygons|seriesDecomposeSTL)/i;
-/** Lower-case functions with a pattern → position of that argument. A pattern of 60 000 characters takes 20 s for a single text. */
+/** Position of the pattern argument, by lower-case name of the function. A pattern of 60 000 characters takes 20 s for a single text. */
 const PATTERN_ARGUMENT = new Map([
   ...(
     'like ilike notlike notilike match regexp_matches extract extractall extractgroups extractallgroups extractallgroupshorizontal ' +
@@ -174,7 +177,7 @@ const TEXT_FUNCTIONS = /^(array|concat|lower|upper|lowerUTF8|upperUTF8|_?CAST|to
 const MAX_PATTERN_LENGTH = 1000;
 const LONG_COLUMNS_PATTERN = new RegExp(`\\bCOLUMNS\\(' {${MAX_PATTERN_LENGTH + 1},}'`);
 
-/** Lower-case functions with the name of a type → position of that argument; negative positions count from the end. */
+/** Position of the argument that names a type, by lower-case name of the function. Negative positions count from the end. */
 const TYPE_ARGUMENT = new Map([
   ...'cast _cast accuratecast accuratecastornull accuratecastordefault reinterpret dynamicelement variantelement'
     .split(' ')
@@ -204,12 +207,12 @@ const SIMPLE_STATEMENTS = [
   new RegExp(`^(?:SHOW CREATE|EXISTS) (?:TABLE|VIEW) (?:(?<database>${NAME})\\.)?(?<table>${NAME})$`),
 ];
 const DESCRIBE = 'DESCRIBE TABLE ';
-/** Allowed before a SELECT: kinds and options that show a plan, but no rows of tables, sizes or indexes. */
+/** Prefix that is allowed before a SELECT: kinds and options that show a plan, but no rows of tables, sizes or indexes. */
 const EXPLAIN =
   /^EXPLAIN(?: (?:AST|SYNTAX|QUERY TREE|PLAN|PIPELINE))?(?: (?:header|description|actions|json|compact|graph|oneline|optimize|run_passes|dump_ast|run_query_tree_passes|query_tree_passes) = \d+,?)* (?=\(*(?:SELECT|WITH)\b)/;
 const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`, 's');
 
-/** Resolves with the statement to run for a request. Throws a `SqlError` to reject it. */
+/** Resolves with the statement to run for a request. Throws a `SqlError` to reject the request. */
 export async function readOnly(
   runner: Runner,
 ): Promise<(request: StatementRequest, body: Body, signal: AbortSignal) => Promise<PermittedStatement>> {
@@ -220,7 +223,7 @@ export async function readOnly(
     authorize(request, body, runner, { functions, allFunctions, tables }, signal);
 }
 
-/** Lower-case names. */
+/** Lower-case names of the functions that statements may call. */
 async function allowedFunctions(runner: Runner): Promise<Set<string>> {
   const rejected = joinSql(REJECTED_CATEGORIES.map(textLiteral), ', ');
   const extra = joinSql(
@@ -245,7 +248,7 @@ const tablesOfOrganizations = (runner: Runner) =>
   );
 
 interface PolicyDeps {
-  /** Lower-case names. */
+  /** Lower-case names of the allowed functions. */
   functions: ReadonlySet<string>;
   /** Lower-case names of all functions, including functions that are not allowed. */
   allFunctions: ReadonlySet<string>;
@@ -303,8 +306,8 @@ async function authorizeText(
 }
 
 /**
- * Filters that the engine applies to what it reads, below every view. They are separate from the conditions of a statement: otherwise, the
- * engine could evaluate those first on hidden rows, and show these in an error.
+ * Filters that the engine applies to the tables that it reads, below every view. The filters are separate from the conditions of a
+ * statement: otherwise, the engine could evaluate these conditions first on hidden rows, and show the rows in an error.
  */
 function filterSettings(organizationId: string, tables: readonly string[]): Record<string, string> {
   const filters: Record<string, Sql> = { ...CATALOG_FILTERS };
@@ -342,7 +345,7 @@ const readonly = (what: string) =>
 
 const IDENTIFIER_PLACEHOLDER = /\{(\w+): ?Identifier\}/g;
 
-/** The value of such a placeholder becomes a name, in which a line feed would begin a new node of the tree. */
+/** Rejects line feeds in values that become names, because a line feed would begin a new node of the tree. */
 function checkIdentifiers(statement: string, params: Readonly<Record<string, string>>): void {
   for (const [, name = ''] of blankedTexts(statement).matchAll(IDENTIFIER_PLACEHOLDER)) {
     const value = Object.hasOwn(params, name) ? (params[name] ?? '') : '';
@@ -356,7 +359,7 @@ interface CanonicalText {
   settings: Record<string, string>;
 }
 
-/** Separates format and settings from a statement, in either order, because a request may name them elsewhere. */
+/** Separates format and settings from a statement, in either order, because a request may give both outside the statement. */
 function canonicalOutput(sql: string, fallback: string): CanonicalText {
   const behind = takeSettings(sql);
   const { statement = behind.statement, format = fallback } =
@@ -432,7 +435,7 @@ function checkTree(tree: Node, { functions, allFunctions }: PolicyDeps): void {
       checkTable(name.split('.'));
     } else if (kind === 'Identifier') {
       const path = name.split('.');
-      // After IN, it may be a table. Only these databases need a check: any other first part is the alias of a table.
+      // After IN, a path may name a table. Only the hidden databases need a check: any other first part is the alias of a table.
       if (path.length > 1 && HIDDEN_DATABASES.test(path[0] ?? '')) checkTable(path.slice(0, 2));
     }
     if (!kind.endsWith('Identifier')) continue;
@@ -452,7 +455,7 @@ function checkTree(tree: Node, { functions, allFunctions }: PolicyDeps): void {
 const TAKES_STRUCTURE = /values$/i;
 const NO_TEXT = /^(?:Tuple_|-?\d|[A-Z]\w*\d_)/;
 
-/** Rejects a text as the first argument of `values`, and any expression that could become one. */
+/** Rejects a text as the first argument of `values`, and any expression that could become a text. */
 function checkStructure({ name, children }: Node): void {
   const first = children[0]?.children[0];
   if (!TAKES_STRUCTURE.test(name) || !first) return;
@@ -482,7 +485,7 @@ function checkReferences(
   }
 }
 
-/** A pattern must be a literal or a parameter, so that its length is known. */
+/** Rejects a pattern that is neither a literal nor a parameter, because its length is unknown. */
 function checkPattern({ name, children }: Node): void {
   const argument = PATTERN_ARGUMENT.get(name.toLowerCase());
   if (argument === undefined) return;
@@ -492,7 +495,7 @@ function checkPattern({ name, children }: Node): void {
   }
 }
 
-/** The name of a type must be a literal or a parameter, so that it is known. */
+/** Rejects the name of a type that is neither a literal nor a parameter, because the type is unknown. */
 function checkType({ name, children }: Node): void {
   const argument = TYPE_ARGUMENT.get(name.toLowerCase());
   const type = argument === undefined ? undefined : children[0]?.children.at(argument);

@@ -1,4 +1,4 @@
-/** The views of contacts, audiences and visits in the embedded engine. They hold no rows: records.ts sends these to a statement. */
+/** The views of contacts, audiences and visits in the embedded engine. The views hold no rows: records.ts sends the rows to a statement. */
 import { checkedIdentifier, EMPTY_SQL, joinSql, sql, textLiteral } from '../shared/sql.js';
 import { columnValues, parsedFields, RECORD_VIEWS } from '../stores/clickhouse/record-columns.js';
 import { firstColumn } from './parser.js';

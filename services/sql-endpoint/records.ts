@@ -1,7 +1,7 @@
 /**
- * Contacts, audiences and visits for statements. While a statement runs, the embedded engine reads them from this endpoint as lines of
- * JSON, through the interface of the records store. A path contains a grant, which belongs to one statement and ends with it, so a
- * statement reads only the organization of its API key.
+ * Contacts, audiences and visits for statements. While a statement runs, the embedded engine reads records from this endpoint as lines of
+ * JSON, through the interface of the records store. A path contains a grant, which belongs to one statement and ends with that statement,
+ * so a statement reads only the organization of its API key.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';

@@ -7,10 +7,10 @@ export interface StatementRequest {
   /** The statement in the URL; the body continues it. */
   query: string;
   database: string;
-  /** Used if the statement names no format. */
+  /** Output format if the statement names no format. */
   format: string;
   settings: Record<string, string>;
-  /** Values of `{name:Type}`, in the escaped form of TabSeparated. */
+  /** Values of the parameters `{name:Type}`, in the escaped form of TabSeparated. */
   params: Record<string, string>;
   /** Organization that the statement reads. */
   organizationId: string;
@@ -30,7 +30,10 @@ export interface SqlRequest extends StatementRequest {
   sendProgress: boolean;
 }
 
-/** Parameters of the protocol, which are not settings of the engine: they are read here, or meaningless without sessions and streaming. */
+/**
+ * Parameters of the protocol, which are not settings of the engine: this module reads them, or they are meaningless without sessions and
+ * streaming.
+ */
 const PROTOCOL_NAMES = new Set([
   'query',
   'database',
@@ -111,7 +114,7 @@ function named(name: string): string {
   return name;
 }
 
-/** Of two equal names, the later wins. */
+/** Values by name. If a name occurs twice, the later value wins. */
 function byName(entries: [name: string, value: string][]): Record<string, string> {
   if (entries.length > MAX_NAMES) {
     throw new SqlError(CODE.BAD_ARGUMENTS, `A request has at most ${MAX_NAMES} settings and parameters each`);
@@ -142,7 +145,7 @@ function credentials(
   };
 }
 
-/** Adds the fields of a form: clients send parameters this way when they are too long for a URL. */
+/** Adds the fields of a form. Clients send parameters in a form if the parameters are too long for a URL. */
 export async function readForm(asked: SqlRequest, contentType: string, body: Buffer): Promise<void> {
   const form = await new Response(new Uint8Array(body), { headers: { 'Content-Type': contentType } })
     .formData()

@@ -28,7 +28,7 @@ export function contentType(format: string): string {
   return type === 'application/octet-stream' ? type : `${type}; charset=UTF-8`;
 }
 
-/** The summary header of a statement, in which every number is text. The engine does not report the rows and bytes that it read. */
+/** The summary header of a statement, in which every number is text. The engine does not report how many rows and bytes it read. */
 export function summaryOf(result: EngineResult): string {
   const rows = String(result.rowsRead);
   const bytes = String(result.bytesRead);
@@ -55,7 +55,7 @@ export async function encodeBlocks(
   return compressBlocks ? compressedBlocks(blocks) : blocks;
 }
 
-/** Compresses with the first supported encoding in the client's list, and returns which. */
+/** Compresses with the first supported encoding in the client's list, and returns this encoding. */
 export async function compressed(
   bytes: Uint8Array,
   acceptEncoding: string | undefined,
@@ -67,7 +67,10 @@ export async function compressed(
   return { bytes: await encode(bytes), encoding };
 }
 
-/** Sends an error. If the response would have been in compressed blocks, the error is too, because drivers read errors in no other form. */
+/**
+ * Sends an error. If the response would have been in compressed blocks, the error is in compressed blocks too, because drivers read errors
+ * in no other form.
+ */
 export async function sendException(
   response: ServerResponse,
   exception: SqlError,

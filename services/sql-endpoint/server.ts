@@ -19,9 +19,9 @@ import { UnreadAnswers, type UnreadAnswersOptions } from './unread-answers.js';
 
 export interface SqlEndpointOptions {
   engine: Engine;
-  /** 0 means any free port. */
+  /** Port of the endpoint; 0 means any free port. */
   port: number;
-  /** Checks API keys, and has contacts, audiences and visits. */
+  /** Store that checks API keys, and has contacts, audiences and visits. */
   records: RecordReader & Keys;
   onEndless?: OnEndless;
 }
@@ -39,7 +39,7 @@ export type SqlEndpoint = ServedSql & SqlReader;
 
 /** Handles the requests of the protocol. */
 export interface SqlService {
-  /** Bytes, decoded. */
+  /** Maximum bytes of a body after decoding. */
   bodyLimit: number;
   authenticate: Authenticate;
   records?: RecordSource;
@@ -47,22 +47,25 @@ export interface SqlService {
   unread?: UnreadAnswersOptions;
 }
 
-/** Longer than the time limit of a statement that the engine can interrupt. */
+/** Deadline of a statement, longer than the time limit of a statement that the engine can interrupt. */
 const DEADLINE_MS = 35_000;
 const BODY_LIMIT = 1024 * 1024;
-/** How long `close` waits for statements that were cancelled. */
+/** Milliseconds that `close` waits for statements that were cancelled. */
 const CLOSE_TIMEOUT_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
 /** Milliseconds that a client may be silent in the middle of its request. */
 const RECEIVE_TIMEOUT_MS = 30_000;
-/** Maximum size of the URL and headers, the same as for ClickHouse's server. */
+/** Maximum bytes of the URL and headers, as in ClickHouse's server. */
 const MAX_HEADER_BYTES = 1024 * 1024;
-/** Maximum connections: each may hold a body, headers and a small response. The engine itself reads records through one. */
+/**
+ * Maximum connections. Each connection may hold a body, headers and a small response. The engine itself reads records through one
+ * connection.
+ */
 const MAX_CONNECTIONS = 256;
 
 /**
- * Serves what analysts may read, one statement at a time, because the gateway's own statements run on the same few threads. Throws the
- * errors of `server.listen`, such as EADDRINUSE.
+ * Serves the tables and views that analysts may read, one statement at a time, because the gateway's own statements run on the same few
+ * threads. Throws the errors of `server.listen`, such as EADDRINUSE.
  */
 export async function startSqlEndpoint({
   engine,
@@ -105,7 +108,7 @@ export async function startSqlEndpoint({
   return { ...served, query: (query, signal) => readRows(execute, query, signal) };
 }
 
-/** Listens on 127.0.0.1. */
+/** Starts a server of the protocol on 127.0.0.1. */
 export async function serveSql(runner: Runner, port: number, service: SqlService): Promise<ServedSql> {
   const running = new Set<Promise<void>>();
   const unread = new UnreadAnswers(service.unread);
@@ -183,11 +186,11 @@ async function handle(
       answer = bytes;
     };
     await execute(sqlRequest, body, send, disconnected.signal);
-    // Sent afterwards, so that other statements do not wait for this client.
+    // Sends the response after the statement has ended, so that other statements do not wait for this client.
     if (answer) await unread.send(response, answer);
   } catch (error) {
     if (disconnected.signal.aborted) return;
-    // The unread rest of the body would be parsed as the next request.
+    // Closes the connection, because the unread rest of the body would be parsed as the next request.
     if (!request.complete) response.setHeader('Connection', 'close');
     await sendException(response, toException(error), compressBlocks);
   }

@@ -8,10 +8,10 @@ type Settings = Record<string, string>;
 const FIXED_SETTINGS: Settings = Object.fromEntries(
   Object.entries(ANALYST_SETTINGS).map(([name, value]) => [name, String(value)]),
 );
-/** Settings of the output format are free, except `output_format_schema`, which names a file to write. */
+/** Settings of the output format, which clients may set freely, except `output_format_schema`, which names a file to write. */
 const FREE_SETTINGS =
   /^(?!output_format_schema$)(output_format_\w+|describe_\w+|format_csv_delimiter|date_time_(in|out)put_format|extremes|final|join_use_nulls|limit|offset|log_comment|session_timezone)$/;
-/** Settings that drivers always send. They have no effect on a single read-only process, and are not passed on. */
+/** Settings that drivers always send. These settings have no effect on a single read-only process, and are not passed on. */
 const IGNORED_SETTINGS =
   /^(async_insert|wait_for_async_insert|insert_deduplicate|mutations_sync|select_sequential_consistency|load_balancing|allow_experimental_analyzer|enable_analyzer|network_compression_method|network_zstd_compression_level)$/;
 
@@ -36,7 +36,10 @@ export function allowedSettings(requested: Settings): Settings {
 const cannotModify = (name: string) =>
   new SqlError(CODE.READONLY, `Cannot modify '${name}' setting in readonly mode`);
 
-/** Drivers send limits with every request, so a higher limit there counts as ours. A limit in the statement itself is deliberate. */
+/**
+ * Whether a value exceeds the limit of the endpoint. Drivers send limits with every request, so a higher limit in a request counts as the
+ * limit of the endpoint. A limit in the statement itself is deliberate.
+ */
 function raisesLimit(name: string, value: string): boolean {
   const limit = Object.hasOwn(ANALYST_LIMITS, name) ? ANALYST_LIMITS[name] : undefined;
   return limit !== undefined && !(Number(value) > 0 && Number(value) <= limit);
@@ -51,8 +54,8 @@ const isKept = (name: string, value: string) =>
 const isCut = (name: string, value: string) => name === 'result_overflow_mode' && value === 'break';
 
 /**
- * Truncates a result at the client's own row limit. The endpoint's limit causes an error instead, so that a truncated result never looks
- * complete.
+ * Truncates a result at the client's own row limit. The limit of the endpoint causes an error instead, so that a truncated result never
+ * looks complete.
  */
 function overflowMode({ result_overflow_mode: mode = '', max_result_rows: rows = '' }: Settings): Settings {
   const isOwnLimit = Number(rows) > 0 && Number(rows) <= (ANALYST_LIMITS.max_result_rows ?? 0);
@@ -62,7 +65,7 @@ function overflowMode({ result_overflow_mode: mode = '', max_result_rows: rows =
 const CLAUSE = ' SETTINGS ';
 const CHANGE = /(?<name>\w+) = (?:'(?<text>[^'\\]*)'|(?<value>-?\d+(?:\.\d+)?|true|false))(?:, |$)/y;
 
-/** Takes the SETTINGS clause from the end of a canonical statement; other clauses stay. Throws if it would raise a limit. */
+/** Takes the SETTINGS clause from the end of a canonical statement; other clauses stay. Throws if the clause would raise a limit. */
 export function takeSettings(statement: string): { statement: string; settings: Settings } {
   const at = blankedTexts(statement).lastIndexOf(CLAUSE);
   const settings: Settings = {};

@@ -7,7 +7,7 @@ import { CODE, SqlError, toException } from './errors.js';
 import type { StatementRequest } from './request.js';
 import type { Statement } from './statement.js';
 
-/** Scopes for everything that the views contain. */
+/** Scopes that together allow reading everything that the views contain. */
 export const SQL_SCOPES: readonly Scope[] = [
   'advertising:read',
   'audiences:read',
@@ -18,9 +18,9 @@ export const SQL_SCOPES: readonly Scope[] = [
 export interface SqlQuery {
   organizationId: string;
   statement: string;
-  /** Values of `{name:Type}`. */
+  /** Values of the parameters `{name:Type}`. */
   params: Readonly<Record<string, string>>;
-  /** Maximum rows. */
+  /** Maximum rows of the result. */
   limit: number;
 }
 
@@ -32,7 +32,7 @@ export interface SqlRows {
 }
 
 export interface SqlReader {
-  /** Runs a query. Throws a `SqlError` for what the endpoint rejects, and for errors of the statement. */
+  /** Runs a query. Throws a `SqlError` for a query that the endpoint rejects, and for errors of the statement. */
   query(query: SqlQuery, signal: AbortSignal): Promise<SqlRows>;
 }
 
@@ -70,7 +70,7 @@ export async function readRows(
   const read = async ({ format }: Statement, result: EngineResult) => {
     if (format !== FORMAT) throw new SqlError(CODE.BAD_ARGUMENTS, 'Leave FORMAT out: the answer is JSON');
     const bytes = result.bytes();
-    // The engine's own limit counts a constant once, however many rows repeat it.
+    // Limits the bytes here, because the engine's own limit counts a constant once, however many rows repeat it.
     if (bytes.length > MAX_RESULT_BYTES)
       throw new SqlError(CODE.TOO_MANY_BYTES, `The result exceeds ${MAX_RESULT_BYTES} bytes`);
     answer = await parseExact(Buffer.from(bytes).toString('utf8'));
@@ -88,7 +88,7 @@ export async function readRows(
 }
 
 const LONG_INTEGER = /(?<![\d.])-?\d{16,}(?![\d.eE])/g;
-/** Shorter text between two strings cannot contain such an integer. */
+/** Minimum characters of text that can contain an integer which a number cannot hold. */
 const SHORTEST_INTEGER = 16;
 
 /** Parses JSON, turning integers that a number cannot hold into text. Examines only text outside strings. Yields to the event loop. */

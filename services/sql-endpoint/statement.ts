@@ -6,10 +6,10 @@ import { requireGoverned } from './governed.js';
 
 /** Rights, settings and parameters of a connection. */
 export interface Surroundings {
-  /** `analyst` reads only the views, whatever the statement: mappings/clickhouse/embedded-users.xml. */
+  /** The user of the connection. `analyst` reads only the views, whatever the statement (mappings/clickhouse/embedded-users.xml). */
   role: 'owner' | 'analyst';
   database: string;
-  /** Of two equal names, the later wins. */
+  /** Settings of the connection. If a name occurs twice, the later value wins. */
   settings: Record<string, string>;
   params: Record<string, string>;
 }
@@ -17,18 +17,18 @@ export interface Surroundings {
 /** A statement that may run. */
 export interface Statement extends Surroundings {
   sql: Sql;
-  /** Output format if the statement names none. */
+  /** Output format if the statement names no format. */
   format: string;
 }
 
 /** Runs one statement on an open connection. */
 export type RunOne = (sql: Sql, format: string) => Promise<EngineResult>;
 
-/** UTC unless the request sets a time zone, whatever the zone of the machine. */
+/** Time zone of a connection: UTC unless the request sets a time zone, whatever the zone of the machine. */
 export const timezoneOf = ({ settings }: Pick<Surroundings, 'settings'>) =>
   settings.session_timezone || 'UTC';
 
-/** Statements that prepare a connection. The role comes first: after the setting `readonly`, nothing more can be set. */
+/** Statements that prepare a connection. The role comes first, because nothing more can be set after the setting `readonly`. */
 function preparations({ role, database, settings, params }: Surroundings): Sql[] {
   return [
     ...(role === 'analyst' ? [sql`SET ROLE analyst`] : []),
@@ -48,14 +48,16 @@ export class Runner {
   }
 
   /**
-   * Runs a statement; aborting the signal ends it. Throws a `SqlError` for forbidden statements that the rights of an analyst would not
-   * stop.
+   * Runs a statement; aborting the signal ends the statement. Throws a `SqlError` for forbidden statements that the rights of an analyst
+   * would not stop.
    */
   run(statement: Statement, signal?: AbortSignal): Promise<EngineResult> {
     return this.connected(statement, (run) => run(statement.sql, statement.format), signal);
   }
 
-  /** Passes a connection to `work`, which runs one statement at a time on it. Aborting the signal ends the running statement. */
+  /**
+   * Passes a connection to `work`, which runs one statement at a time on this connection. Aborting the signal ends the running statement.
+   */
   async connected<T>(
     surroundings: Surroundings,
     work: (run: RunOne) => Promise<T>,

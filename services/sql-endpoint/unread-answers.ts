@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 
 /** Maximum bytes of responses in memory, in total and per organization. */
 const MAX_BYTES = { total: 400 * MIB, perOrganization: 200 * MIB };
-/** Smaller responses are always sent: their number is bounded by the connections. */
+/** Bytes below which a response is always sent: the number of connections limits the number of such responses. */
 const SMALL_BYTES = 64 * 1024;
 /** Bytes that a client must read within `stallMs`, so that no client holds a response for long. */
 const PIECE_BYTES = MIB;
@@ -29,8 +29,8 @@ export class UnreadAnswers {
   }
 
   /**
-   * Counts a response until it is closed. Throws `SqlError` 202 if there is no room. A response larger than a limit is accepted if it is
-   * the only one.
+   * Counts a response until it is closed. Throws `SqlError` 202 if there is no room. A response larger than a limit is accepted if no other
+   * response is counted.
    */
   hold(organizationId: string, bytes: number, response: ServerResponse): void {
     const own = this.#ofOrganizations.get(organizationId) ?? 0;
@@ -52,7 +52,7 @@ export class UnreadAnswers {
     else this.#ofOrganizations.set(organizationId, own);
   }
 
-  /** Ends the response with the bytes. Disconnects a client that takes too long for a piece of them. */
+  /** Ends the response with the bytes. Disconnects a client that takes too long to read a piece of the bytes. */
   async send(response: ServerResponse, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length && !response.destroyed; at += PIECE_BYTES) {
       const isTaken = response.write(bytes.subarray(at, at + PIECE_BYTES));
