@@ -10,7 +10,7 @@ export type ContextRow = { first_date: string | null; last_date: string | null }
   [Name in ListFilter]?: string[];
 };
 
-/** Tables in which to look up the values of a filter. Values of other filters need no look-up. */
+/** Tables in which to look up the values of a filter. Values for which `isKnown` is true need no look-up. */
 const SOURCES: Record<
   ListFilter,
   { columns: [column: Sql, table: Sql][]; isKnown?(value: string): boolean }

@@ -304,7 +304,7 @@ const eraseContacts = endpoint({
   scope: ['contacts:erase'],
   request: EraseContactsRequest,
   query: EraseContactsQuery,
-  // Stored under a secret key, because the erasure that this response reports would delete the response otherwise.
+  // Treated as a secret: otherwise, the erasure that this response reports would delete the stored response.
   answersSecret: true,
   slots: () => 4,
   response: EraseContactsResponse,
