@@ -26,11 +26,11 @@ export interface OrganizationRule {
   others: 'reject' | 'allow';
 }
 
-/** `acceptedAt` (milliseconds since the epoch) and `sequence` order the record (contract 6.2). */
+/** Decodes a raw record. `acceptedAt` (milliseconds since the epoch) and `sequence` order the record (contract 6.2). */
 export type Decode = (raw: RawRecord, acceptedAt: number, sequence: number) => DecodeOutcome<object>;
 type Fields = Record<string, unknown>;
 
-// The u flag makes \p{Cs} match only unpaired surrogates.
+// Matches characters that no store can hold. The u flag makes \p{Cs} match only unpaired surrogates.
 const unstorable = /\0|\p{Cs}/u;
 
 /** Changes the parsed value of a record, or rejects it. */
@@ -38,14 +38,15 @@ export type Open = (value: unknown, raw: RawRecord) => { value: unknown } | Dead
 
 export interface DecodeOptions {
   open?: Open;
-  /** Called with an error that decoding failed with: a fault of the program. Its record is rejected. */
+  /** Called with an error that decoding threw, which is a fault of the program. The record is rejected. */
   onFault?(error: unknown): void;
   /** Whether fields that the stream does not have are left out. Default: `reject`. */
   unknownFields?: UnknownFields;
 }
 
 /**
- * Compiles the decoder of a stream: parses, normalizes and validates a raw record (contract 6.1). Pure except for `onFault`; never throws.
+ * Compiles the decoder of a stream, which parses, normalizes and validates a raw record (contract 6.1). The decoder has no side effects
+ * except `onFault`, and never throws.
  */
 export function decoder(stream: Stream, rule: OrganizationRule, options: DecodeOptions = {}): Decode {
   const decode = unguardedDecoder(stream, rule, options);
@@ -125,7 +126,7 @@ const CLOCK_FIELDS = ['updated_at', 'reported_at', 'created_at', 'createdAt'];
 const OLDEST_TIME = '2000-01-01T00:00:00Z';
 const OLDEST_TIME_MS = Date.parse(OLDEST_TIME);
 
-/** A record with a time in the future would make every later record of its key ineffective (contract 6.1). */
+/** Rejects times in the future, because such a record would make every later record of its key ineffective (contract 6.1). */
 function checkClocks(record: Fields, names: readonly string[], acceptedAt: number): DeadLetter | null {
   for (const name of names) {
     const time = record[name];
@@ -150,7 +151,7 @@ type DecodeDeletion = (fields: Fields) => DeadLetter | { kind: 'ok'; record: Fie
 
 const deletionDecoderOf = new WeakMap<Stream, DecodeDeletion>();
 
-/** One decoder per stream, because Ajv keeps every schema that it has compiled. */
+/** One deletion decoder per stream, because Ajv keeps every schema that it has compiled. */
 function sharedDeletionDecoder(stream: Stream): DecodeDeletion {
   let decode = deletionDecoderOf.get(stream);
   if (!decode) {
@@ -201,8 +202,8 @@ function parse(
 }
 
 /**
- * Trims strings, drops blank entries of lists, and turns blank strings into null (contract 1.4). A required field that is null or
- * blank is deleted, so that validation says "required". Returns a dead letter for text that cannot be stored.
+ * Trims strings, drops blank entries of lists, and turns blank strings into null (contract 1.4). Deletes a required field that is null or
+ * blank, so that validation says "required". Returns a dead letter for text that no store can hold.
  */
 function normalizeFields(fields: Fields, required: ReadonlySet<string>): DeadLetter | null {
   for (const name in fields) {
@@ -232,7 +233,7 @@ const invalidText = (name: string) =>
     `${name} holds a NUL character or half of a surrogate pair, which text cannot hold.`,
   );
 
-/** Code and pointer of the first error. The detail also lists the others. */
+/** A rejection with the code and pointer of the first error. The detail also lists the other errors. */
 function rejectionOf(errors: FieldError[]): DeadLetter {
   const [first, ...rest] = errors as [FieldError, ...FieldError[]];
   const others = rest.length === 0 ? '' : ` Also: ${rest.map(({ detail }) => detail).join(' ')}`;
@@ -240,8 +241,8 @@ function rejectionOf(errors: FieldError[]): DeadLetter {
 }
 
 /**
- * Quotes the numbers of money fields with more than 15 characters, which JSON.parse would round. Quotes within a string are escaped, so
- * only field names match.
+ * Returns a function that quotes the numbers of money fields with more than 15 characters, which JSON.parse would round. Quotes within a
+ * string are escaped, so only field names match.
  */
 function longNumberQuoter(names: readonly string[]): (text: string) => string {
   const longNumber = new RegExp(
@@ -259,7 +260,7 @@ const isTooMuch = (value: unknown): boolean =>
 const tooMuchMoney = (field: string) =>
   deadLetter('out_of_range', `/${field}`, `${field} must be less than ${BigInt(MAX_MONEY)}.`);
 
-/** Turns an amount into the stored text, and returns whether it was rounded. Other values are left to validation. */
+/** Turns an amount into the stored text, and returns whether the amount was rounded. Leaves other values to validation. */
 function normalizeMoney(fields: Fields, field: string): boolean {
   const value = fields[field];
   if (typeof value !== 'number' && typeof value !== 'string') return false;

@@ -8,13 +8,14 @@ interface WaitingWrite<Item> {
 }
 
 export interface GroupLimits {
-  /** Limit of a combined write. A single write may be larger. */
+  /** Maximum size of a combined write. A single write may be larger. */
   maxSize: number;
   maxWrites: number;
 }
 
 /**
- * `size` counts towards the limit; by default, it is the number of items. A write that still waits when the signal is aborted is dropped.
+ * Writes items. `size` counts towards the limit; by default, the size is the number of items. A write that still waits when the signal is
+ * aborted is dropped.
  */
 export type GroupedWrite<Item> = (
   items: readonly Item[],
@@ -22,8 +23,9 @@ export type GroupedWrite<Item> = (
 ) => Promise<void>;
 
 /**
- * Runs one write at a time; writes that wait meanwhile are combined. If the store rejects records of several writes, each write is repeated
- * alone, so that no write fails because of another. An outage rejects waiting writes too, because they have waited just as long.
+ * Runs one write at a time, and combines the writes that wait meanwhile. If the store rejects records of several writes, each write is
+ * repeated alone, so that no write fails because of another write. An outage rejects waiting writes too, because they have waited just as
+ * long.
  */
 export function groupWrites<Item>(
   write: (items: readonly Item[]) => Promise<void>,
@@ -67,7 +69,7 @@ function takeGroup<Item>(waiting: WaitingWrite<Item>[], { maxSize, maxWrites }: 
   return waiting.splice(0, count);
 }
 
-/** Resolves with the error of an outage. */
+/** Writes a group. Resolves with the error of an outage. */
 async function writeGroup<Item>(
   write: (items: readonly Item[]) => Promise<void>,
   group: readonly WaitingWrite<Item>[],

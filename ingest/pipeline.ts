@@ -23,7 +23,7 @@ import { type RejectedWrite, writeRecords } from './write-records.js';
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 /** Concurrent writes of one input. */
 const MAX_BATCHES_IN_FLIGHT = 4;
-/** Records of a slow source are written after this time. */
+/** Milliseconds after which records of a slow source are written. */
 const FLUSH_MS = 250;
 export const DEFAULT_MAX_ERRORS = 100;
 
@@ -43,15 +43,15 @@ export interface IngestResult {
   rounded: number;
   /** Accepted contacts that were not stored, because the person was erased. */
   suppressed: number;
-  /** Accepted contacts and audiences without effect, because a newer record exists. */
+  /** Accepted contacts and audiences that had no effect, because a newer record exists. */
   stale: number;
-  /** Accepted records whose domain was not a domain, and was left out. */
+  /** Accepted records with a text that is not a domain in the domain field; the field was left out. */
   invalid_domains: number;
   /** Accepted records in which the mapping left out placeholders, such as `#N/A`. */
   invalid_values: number;
   /** The preset that recognized the records; absent if none was requested. */
   preset?: string;
-  /** Names of the tables that the mapping joins and that did not come with the text; absent where it joins none. */
+  /** Names of the tables that the mapping joins and that did not come with the text; absent if the mapping joins no table. */
   missing_tables?: string[];
   /** Accepted records whose unknown fields were ignored; absent if unknown fields are rejected. */
   ignored?: number;
@@ -76,7 +76,7 @@ export const emptyResult = (): IngestResult => ({
   errors: [],
 });
 
-/** Maximum number of records of one input (optional), of rejected records, and of the time spent on them. */
+/** Maximum number of records of one input (optional), maximum number of rejected records, and maximum time spent on the records. */
 export interface IngestLimits {
   records?: number;
   rejected: number;
@@ -96,7 +96,7 @@ export class IngestLimitError extends Error {
   }
 }
 
-/** No preset fits the records, or several do. No record was read. The message says which. */
+/** No preset fits the records, or several presets do. No record was read. The message says which presets fit. */
 export class UnrecognizedInputError extends Error {
   override readonly name = 'UnrecognizedInputError';
 }
@@ -112,15 +112,15 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onOverlong?(piece: Buffer): void;
   /** Called with an unexpected error while decoding or mapping a record, which is a fault of the program. The record is rejected. */
   onFault?(error: unknown): void;
-  /** Counts the outcomes of records, including those before an error; by default a new object. */
+  /** Counts the outcomes of records, including records before an error; by default a new object. */
   result?: IngestResult;
   /** Called after every write. Every record that begins up to `line` is written or rejected by then. */
   onProgress?(accepted: number, rejected: number, line: number): void;
-  /** Default `reject`. */
+  /** What happens to unknown fields; default `reject`. */
   unknownFields?: UnknownFields;
   /** Looks up the people of contacts before they are written; absent for other streams, and if people are not looked up. */
   people?: PeopleResolver | undefined;
-  /** None by default. */
+  /** Limits of the input; by default there are no limits. */
   limits?: IngestLimits;
   /** Maximum number of errors that the result lists; default 100. */
   maxErrors?: number;
@@ -128,10 +128,10 @@ export interface IngestOptions extends Partial<OrganizationRule> {
 }
 
 /**
- * Ingests the records of a text. Rejected records never stop the others. Throws `StoreUnavailableError` or `StoreTimeoutError` if the store
- * is unavailable, `ColumnsError` if the header of CSV names unknown columns, and `UnreadableInputError` if the text does not have its
- * format. Also throws `AmbiguousInputError`, `UnrecognizedInputError` and `IngestLimitError`. The caller may send everything again, because
- * every stream is idempotent.
+ * Ingests the records of a text. Rejected records never stop the other records. Throws `StoreUnavailableError` or `StoreTimeoutError` if
+ * the store is unavailable, `ColumnsError` if the header of CSV names unknown columns, and `UnreadableInputError` if the text does not have
+ * its format. Also throws `AmbiguousInputError`, `UnrecognizedInputError` and `IngestLimitError`. The caller may send the whole text again,
+ * because every stream is idempotent.
  */
 export async function ingestText(
   options: IngestOptions & {
@@ -166,7 +166,7 @@ export async function ingestText(
   return mapping.preset === AUTO ? { ...result, preset: name } : result;
 }
 
-/** What a response says of joined tables that are not there. */
+/** The part of a response that names joined tables which are missing. */
 export const missingTablesOf = (mapping: Mapping | undefined): Pick<IngestResult, 'missing_tables'> =>
   mapping === undefined || mapping.missingTables.length === 0
     ? {}
@@ -305,7 +305,7 @@ class Batch {
   }
 }
 
-/** The next records, or `flush` when the batch has waited `FLUSH_MS` for them. */
+/** The next records, or `flush` when the batch has waited `FLUSH_MS` for further records. */
 async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flush'> {
   if (batch.records.length === 0) return next;
   let timer: NodeJS.Timeout | undefined;
@@ -401,7 +401,7 @@ class Writer {
     this.#running.push(running);
   }
 
-  /** Resolves when every batch is written; rejects when one failed. */
+  /** Resolves when every batch is written; rejects when a batch failed. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -411,7 +411,7 @@ class Writer {
     await Promise.allSettled(this.#running);
   }
 
-  /** One batch after another, because a person may be in several batches. */
+  /** Resolves people of one batch after another, because a person may be in several batches. */
   async #resolvePeople(batch: Batch): Promise<void> {
     const { people, signal } = this.#options;
     const rejected = await people?.resolve(batch.records, signal);

@@ -17,7 +17,7 @@ import { createTopics, groupOf, topicOf } from './sources/kafka/topics.js';
 import { STREAM_NAMES } from './streams/index.js';
 import type { Stream } from './streams/stream.js';
 
-/** Size of a request, unless one write is larger. */
+/** Maximum bytes of a request, unless one write is larger. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 /**
  * Timeout of one request to the brokers, so that clients get a response within five seconds. The brokers may still append the records
@@ -69,8 +69,9 @@ export class Publisher {
   }
 
   /**
-   * Returns the stream with writes that go to its topic. A write resolves when every in-sync replica has the records; a worker stores them
-   * later. Records that still wait when `signal` is aborted are not sent. A write rejects with `OverloadedError` if too many bytes wait.
+   * Returns the stream with writes that go to its topic. A write resolves when every in-sync replica has the records; a worker stores the
+   * records later. Records that still wait when `signal` is aborted are not sent. A write rejects with `OverloadedError` if too many bytes
+   * wait.
    */
   toKafka<T extends Stream>(stream: T, signal?: AbortSignal): T {
     return {
@@ -96,7 +97,7 @@ export class Publisher {
     return this.#cluster.ping();
   }
 
-  /** Records that the workers have not committed yet, by stream. Rejects if no broker responds. */
+  /** Number of records that the workers have not committed yet, by stream. Rejects if no broker responds. */
   async lag(): Promise<Record<string, number>> {
     const topics = new Set(await this.#cluster.listTopics());
     const lags = STREAM_NAMES.map(async (stream): Promise<[string, number]> => {
@@ -159,7 +160,7 @@ export class Publisher {
     return this.#producer;
   }
 
-  /** Fails soon if the brokers are unavailable, but gives a new cluster the time that creating its topics takes. */
+  /** Creates missing topics. Fails soon if the brokers are unavailable, but gives a new cluster the time that creating its topics takes. */
   async #ensureTopics(): Promise<void> {
     if (this.#hasTopics) return;
     await withTimeout(SEND_TIMEOUT_MS, () => this.#cluster.ping());
@@ -167,7 +168,10 @@ export class Publisher {
     this.#hasTopics = true;
   }
 
-  /** kafkajs learns from a broker's response that another broker leads now. A broker that hangs sends none, so the connection is renewed. */
+  /**
+   * Renews the connection. kafkajs learns from a broker's response that another broker leads now, but a broker that hangs sends no
+   * response.
+   */
   #reconnect(): void {
     this.#cluster.close().catch(() => undefined);
     this.#cluster = this.#connectCluster();

@@ -6,7 +6,7 @@ import type { ContactRecord } from '../services/contacts/schema.js';
 import { withOwnSignal } from '../services/shared/async.js';
 import { type AcceptedRecord, type DeadLetter, deadLetter } from './records/outcome.js';
 
-/** What to do with a contact that has a new id if its person has a contact with another id. */
+/** What to do with a contact that has a new id, if its person already has a contact with another id. */
 export type OnDuplicate = 'create' | 'update' | 'reject';
 
 export interface PersonMatch {
@@ -14,22 +14,22 @@ export interface PersonMatch {
   /** The existing contact of the person. */
   contact_id: string;
   field: 'work_emails' | 'network_a_url';
-  /** The address that both have in common, as the record has it. */
+  /** The address that both contacts have, in the form of the record. */
   value: string;
 }
 
 const MAX_MATCHES = 10;
 const RECORDS_PER_QUERY = 500;
-/** Maximum number of ids and addresses of one input that later records are compared with. The oldest is forgotten first. */
+/** Maximum number of ids and addresses of one input with which later records are compared. The oldest is forgotten first. */
 const MAX_REMEMBERED = 250_000;
 
 /** Resolves the people of one input, record by record. Two inputs at the same moment may both create a person. */
 export class PeopleResolver {
   readonly #store: Pick<ContactStore, 'findPeople'>;
   readonly #onDuplicate: OnDuplicate;
-  /** By identity key: the contacts that have it. By id: the contact that the record with this id became. */
+  /** Contacts by identity key: the contacts that have this key. By id: the contact that the record with this id became. */
   readonly #seen = new Map<string, string[]>();
-  /** The first matches. */
+  /** The first people who have a contact already. */
   readonly matches: PersonMatch[] = [];
 
   constructor(store: Pick<ContactStore, 'findPeople'>, onDuplicate: OnDuplicate) {
@@ -156,7 +156,7 @@ interface Known {
   holders: Map<string, string[]>;
 }
 
-/** Longer texts are remembered by their hash. */
+/** Maximum length of a text that is remembered as it is. Longer texts are remembered by their hash. */
 const MAX_PLACE_LENGTH = 128;
 
 function placeOf(organizationId: string, kind: DuplicateKey['kind'] | 'id', value: string): string {
@@ -164,7 +164,7 @@ function placeOf(organizationId: string, kind: DuplicateKey['kind'] | 'id', valu
   return place.length > MAX_PLACE_LENGTH ? hash('sha256', place, 'base64') : place;
 }
 
-/** The first of the keys, as the record has it. */
+/** The first of the keys, in the form of the record. */
 function sharedAddress(
   { work_emails, network_a_url }: ContactRecord,
   keys: readonly DuplicateKey[],

@@ -1,4 +1,4 @@
-/** Checks a file: how it would be read, and what loading its records would do. Writes nothing. */
+/** Checks a file: finds out how the file would be read, and what loading its records would do. Writes nothing. */
 import { acceptedByLine } from '../../services/shared/record-order.js';
 import type { Clock } from '../../services/shared/time.js';
 import { compileMapping } from '../mapping/compile.js';
@@ -39,9 +39,9 @@ export interface Check extends Proposal {
   required: string[];
   /** Names of tables that the mapping joins and that are not in the file. */
   missing_tables?: string[];
-  /** For CSV: line of the header, from 1, its text, and the delimiter. */
+  /** The header of CSV: its line, from 1, its text, and the delimiter. */
   header?: { line: number; text: string; delimiter: string };
-  /** Absent while a question is open. */
+  /** Result of the check; absent while a question is open. */
   result?: IngestResult & {
     /** The first records as the load would write them. */
     records: { line: number; record: object }[];
@@ -52,7 +52,7 @@ export interface Check extends Proposal {
   };
 }
 
-/** Throws `ColumnsError`, `MappingError` and `UnreadableInputError`. */
+/** Checks a file. Throws `ColumnsError`, `MappingError` and `UnreadableInputError`. */
 export async function checkFile(options: CheckOptions): Promise<Check> {
   const { stream, format, isBeginning = false } = options;
   const text = await openText(options.source, format, {
@@ -114,7 +114,7 @@ async function outcomeOf({ clock, source: _, ...options }: CheckOptions, source:
 const withoutEmpty = ({ recognize, ...file }: MappingFile): MappingFile =>
   recognize === undefined || recognize.length === 0 ? file : { ...file, recognize };
 
-/** The records of a text that may be cut anywhere, without the last record, which may be incomplete. */
+/** The records of a text that may end anywhere, without the last record, which may be incomplete. */
 async function* withoutCutEnd(source: RecordSource): AsyncGenerator<RawRecord[]> {
   let held: RawRecord[] = [];
   try {
@@ -124,7 +124,7 @@ async function* withoutCutEnd(source: RecordSource): AsyncGenerator<RawRecord[]>
       if (ready.length > 0) yield ready;
     }
   } catch (error) {
-    // The text ends within a quoted cell.
+    // Not an error: the text ends within a quoted cell.
     if (!(error instanceof UnreadableInputError)) throw error;
     if (held.length > 0) yield held;
   }

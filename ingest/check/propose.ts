@@ -1,4 +1,7 @@
-/** Proposes how a text becomes records of a stream: by the preset that recognizes it, or by a drafted mapping, with open questions. */
+/**
+ * Proposes how a text becomes records of a stream. The proposal is the preset that recognizes the text, or a drafted mapping with open
+ * questions.
+ */
 import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { isObject } from '../../services/shared/json.js';
 import type { DeclaredForms, FormDoubt } from '../mapping/column-forms.js';
@@ -22,7 +25,7 @@ import { type OpenedText, readFirstRows } from '../sources/text.js';
 import { STREAMS } from '../streams/index.js';
 import type { Stream } from '../streams/stream.js';
 
-/** A question that the file leaves open. A choice is the value of the parameter `answer` of the next request. */
+/** A question that the file leaves open. A client answers by sending a choice as the parameter `answer` of the next request. */
 export interface Question {
   code: FormDoubt['code'] | 'several_presets' | 'other_stream' | 'required_field';
   answer: 'date_order' | 'decimal' | 'map' | 'stream' | 'columns';
@@ -35,7 +38,7 @@ export interface Question {
 
 export interface ProposedColumn {
   column: string;
-  /** The field that the column becomes; `full_name` for first and last name; empty if it is left out. */
+  /** The field that the column becomes; `full_name` for first and last name; empty if the mapping leaves the column out. */
   field: string;
   /** All fields that the column becomes. */
   fields: string[];
@@ -54,21 +57,21 @@ export interface Proposal {
 }
 
 export interface ProposeOptions {
-  /** A mapping that comes with the request. */
+  /** The mapping that comes with the request. */
   file?: MappingFile | undefined;
   /** Name of a preset; `auto` recognizes the preset by the columns, `draft` uses no preset. */
   preset?: string;
-  /** The field of each of these columns, as a person chose. */
+  /** The field that a user chose, for each of these columns. */
   choices?: Readonly<Record<string, string>>;
   declared?: DeclaredForms;
 }
 
-/** As a preset name: use no preset. */
+/** Preset name that means: use no preset. */
 export const DRAFT = 'draft';
 const MAX_SAMPLES = 3;
 const MAX_SAMPLE_LENGTH = 100;
 const DRAFT_SAMPLES = 100;
-/** Paths in a mapping may not be longer, so the column is left out. */
+/** Maximum length of a column name. Paths in a mapping may not be longer, so a column with a longer name is left out. */
 const MAX_NAME_LENGTH = 256;
 const MAX_MARKS = 16;
 const MAX_UNKNOWN_COLUMNS = 20;
@@ -87,8 +90,8 @@ function requireColumns(choices: Readonly<Record<string, string>>, columns: read
 }
 
 /**
- * Proposes a mapping from the first rows of the text, which stay readable. Throws `MappingError` for chosen fields that the stream does not
- * have.
+ * Proposes a mapping from the first rows of the text, which can still be read afterwards. Throws `MappingError` for chosen fields that the
+ * stream does not have.
  */
 export async function propose(
   text: OpenedText,
@@ -222,7 +225,7 @@ const streamsOf = (text: OpenedText, samples: readonly SourceRecord[]): string[]
     .filter((stream) => fitsOwn(stream, text, samples))
     .map(({ name }) => name);
 
-/** A drafted mapping, without fields that it could not guess. */
+/** A drafted mapping, without the fields for which the draft found no source. */
 function draftOf(stream: Stream, { header }: OpenedText, samples: readonly SourceRecord[]): MappingFile {
   const columns = header?.columns.filter((name) => name !== '' && name.length <= MAX_NAME_LENGTH);
   const { mapping } = draftMapping(stream, samples, { columns: columns && [...new Set(columns)] });
@@ -239,7 +242,7 @@ function draftOf(stream: Stream, { header }: OpenedText, samples: readonly Sourc
   };
 }
 
-/** Derives the id of contacts without one from their email or profile, so that the same person always gets the same id. */
+/** Derives the id of contacts without an id from their email or profile, so that the same person always gets the same id. */
 function withId(
   file: MappingFile,
   stream: Stream,
@@ -265,10 +268,10 @@ function withId(
   };
 }
 
-/** The field of a column, as people choose it. */
+/** The field of a column, as a user would choose it. */
 function choiceOf(fields: readonly string[]): string {
   if (fields.includes('first_name') && fields.includes('last_name')) return FULL_NAME;
-  // The id is derived from an email or profile.
+  // If the column provides `contact_id` too, the id is derived from an email or profile, so the other field counts.
   return fields.find((field) => field !== 'contact_id') ?? fields[0] ?? '';
 }
 
@@ -283,7 +286,7 @@ const whichPreset = (fitting: readonly { name: string; preset: { description: st
   choices: fitting.map(({ name, preset }) => ({ value: name, description: preset.description })),
 });
 
-/** Choices for the stream: each stream once, with what the file would be. */
+/** Asks which stream the file is for. Each stream is a choice once, with a description of what the file would be. */
 const whichStream = (found: readonly { stream: string; description?: string }[]): Question => ({
   code: 'other_stream',
   answer: 'stream',
@@ -305,7 +308,7 @@ const formQuestion = ({ code, column, readings }: FormDoubt): Question => ({
 const oneOfEach = (questions: readonly Question[]) =>
   questions.filter(({ code }, index) => questions.findIndex((each) => each.code === code) === index);
 
-/** The columns of a file that a mapping reads, so that another file is not taken for it. */
+/** The columns of a file that a mapping reads. They recognize the file, so that the mapping is not used for another file. */
 export function marksOf(mapping: MappingFile, stream: Stream, columns: readonly string[]): string[] {
   const compiled = compileMapping(mapping, stream);
   const names = compiled.columnNames(columns);

@@ -3,7 +3,7 @@ import type { OrderedRecord } from '../../services/shared/record-order.js';
 import type { AcceptedRecord } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
 
-/** Number of records that are shown. */
+/** Number of records that a check shows. */
 const MAX_SAMPLES = 3;
 
 /** The stream with its validation, but without writes. */
@@ -13,7 +13,7 @@ export const withoutWrites = (stream: Stream, write: Stream['write'] = async () 
   refresh: undefined,
 });
 
-/** Keeps the first records of a dry run instead of writing them. Their sequence is their line. */
+/** Keeps the first records of a dry run and writes none. The sequence of a record is its line. */
 export class SampledWrites {
   readonly records: { line: number; record: object }[] = [];
 

@@ -1,4 +1,7 @@
-/** Recognizes texts that spreadsheets and other tools write into a cell without a value. Files in our own format are read literally. */
+/**
+ * Recognizes texts that spreadsheets and other tools write into a cell that has no value. Files in the format of the stream are read
+ * literally.
+ */
 import ipaddr from 'ipaddr.js';
 
 /** Errors of formulas in English, German, French, Spanish and LibreOffice, and placeholders of warehouses and reports. */
@@ -13,14 +16,14 @@ const DEBRIS = new Set([
 const unreadable = /^(?:#{2,}|Err:\d{3})$/;
 const MAX_DEBRIS_LENGTH = 256;
 
-/** Whether a text is a placeholder. Compares case-sensitively: people are called Null and Nan. */
+/** Whether a text is a placeholder. Compares case-sensitively, because there are people called Null and Nan. */
 export const isDebris = (text: string): boolean =>
   text.length <= MAX_DEBRIS_LENGTH && (DEBRIS.has(text) || unreadable.test(text));
 
 /** Whether a text is an error of a formula or of a narrow column, so that the value is lost. */
 export const isSpreadsheetError = (text: string): boolean => text.startsWith('#') && isDebris(text);
 
-/** Returns `01067` for `="01067"`, with which exports keep a spreadsheet from reading a number. */
+/** Removes the form `="01067"`, with which exports keep a spreadsheet from reading a number: returns `01067`. */
 export function unwrapped(text: string): string {
   if (!text.startsWith('="') || !text.endsWith('"') || text.length < 3) return text;
   return text.slice(2, -1).replaceAll('""', '"').trim();
@@ -30,8 +33,8 @@ const MAX_ADDRESSES = 100;
 const emailIn = /[<(]\s*(?:mailto:)?([^\s<>()@]{1,64}@[^\s<>()@]{1,255})\s*[>)]/i;
 
 /**
- * The email addresses of a cell: `Ann <a@b>`, `mailto:a@b`, and several between commas, semicolons, line breaks or ` ::: `. Empty for a
- * placeholder such as `n/a`. A damaged address stays, so that its record is rejected.
+ * The email addresses of a cell: `Ann <a@b>`, `mailto:a@b`, and several addresses between commas, semicolons, line breaks or ` ::: `. Empty
+ * for a placeholder such as `n/a`. A damaged address stays, so that its record is rejected.
  */
 export function emailsIn(text: string): string[] {
   return text
@@ -83,7 +86,7 @@ export function ipAddressIn(text: string): string | null {
     : null;
 }
 
-/** First cells of the rows that a report adds below its data. */
+/** First cells of the rows that a report adds below its data, such as a total. */
 const total =
   /^(?:grand |sub-?)?total(?:s|e|es|i)?(?: general| général)?(?:\s*[:(–—-].*)?$|^(?:gesamt(?:summe|ergebnis)?|summe|insgesamt|totaal|suma|итого|合計|总计|總計)(?:\s*:.*)?$/iu;
 const MAX_TOTAL_LENGTH = 128;
@@ -92,7 +95,7 @@ const MAX_TOTAL_LENGTH = 128;
 export const isReportLine = (text: string): boolean =>
   text.startsWith('©') || (text.length <= MAX_TOTAL_LENGTH && total.test(text));
 
-/** Changes the text of a cell before it is converted to the type of its field; null means no value. */
+/** Changes the text of a cell before it is converted to the type of its field; null means that the cell has no value. */
 export type CellRule = (text: string) => string | string[] | null;
 
 const CELL_RULES: Readonly<Record<string, CellRule>> = {

@@ -1,4 +1,7 @@
-/** Determines how the dates and numbers of a table are written, from whole columns, before its first record is written. */
+/**
+ * Determines in which format the dates and numbers of a table are written. Reads whole columns, before the first record of the table is
+ * written.
+ */
 import { TimeSlice } from '../../services/shared/async.js';
 import { type DateOrder, dateOrders, numericDateParser, parseIsoDate } from './date-format.js';
 import { type DecimalMark, markEvidence, readNumber } from './number-format.js';
@@ -25,8 +28,8 @@ export interface Table {
   /** Whether these rows are the whole table. */
   isWhole: boolean;
   /**
-   * Whether its columns are named like the fields of the stream. Then numbers have a decimal point and dates are ISO 8601. Semicolons as
-   * delimiters suggest a country with a decimal comma.
+   * Whether the columns are named like the fields of the stream. Then numbers have a decimal point and dates are ISO 8601. Otherwise,
+   * semicolons as delimiters suggest a country with a decimal comma.
    */
   isOwnForm: boolean;
 }
@@ -39,7 +42,9 @@ export interface FormDoubt {
   readings: { choice: DateOrder | DecimalMark; text: string; reading: string | undefined }[];
 }
 
-/** A value of a table can be read in two ways, and nothing says which; no record was read. The message says what to declare. */
+/**
+ * A value of a table can be read in two ways, and nothing says which way is right; no record was read. The message says what to declare.
+ */
 export class AmbiguousInputError extends Error {
   override readonly name = 'AmbiguousInputError';
   readonly code: FormDoubt['code'];
@@ -52,7 +57,7 @@ export class AmbiguousInputError extends Error {
   }
 }
 
-/** The formats of the columns. Yields to the event loop. Throws `AmbiguousInputError`. */
+/** Determines the formats of the columns. Yields to the event loop. Throws `AmbiguousInputError`. */
 export async function settleColumns(
   open: OpenColumns,
   table: Table,
@@ -64,7 +69,7 @@ export async function settleColumns(
   return forms;
 }
 
-/** The formats of the columns, and a doubt for each column that stays ambiguous. Yields to the event loop. */
+/** Determines the formats of the columns, and a doubt for each column that stays ambiguous. Yields to the event loop. */
 export async function readForms(
   open: OpenColumns,
   { rows, preamble, isWhole, isOwnForm }: Table,
@@ -107,14 +112,14 @@ function only<T>(values: readonly (T | undefined)[]): T | undefined {
   return different.size === 1 ? [...different][0] : undefined;
 }
 
-/** Number of characters read from the lines before a header. A period is named at their beginning. */
+/** Maximum characters that are read from the lines before a header. A period is named at the beginning of these lines. */
 const MAX_PREAMBLE = 8192;
 
 /** Number texts of a column, which show its decimal mark. */
 class NumberColumn {
   readonly name: string;
   readonly #isCount: boolean;
-  /** The first text that proves each mark, and a text that is a different number with each mark, if possible one with a comma. */
+  /** The first text that proves each mark, and a text that means a different number with each mark, if possible a text with a comma. */
   readonly #texts: Partial<Record<DecimalMark | 'ambiguous', string>> = {};
 
   constructor(name: string, isCount: boolean) {
@@ -136,7 +141,9 @@ class NumberColumn {
     return this.#texts[','] === undefined ? undefined : ',';
   }
 
-  /** Whether an ambiguous text has a comma, which is a decimal mark or separates thousands. The format of the stream has neither. */
+  /**
+   * Whether an ambiguous text has a comma, which is a decimal mark or separates thousands. In the format of the stream, a comma is neither.
+   */
   get hasComma(): boolean {
     return this.#texts.ambiguous?.includes(',') ?? false;
   }
@@ -145,7 +152,7 @@ class NumberColumn {
     return this.#texts['.'] !== undefined && this.#texts[','] !== undefined;
   }
 
-  /** Undefined if all numbers can be read in only one way. */
+  /** The doubt about the mark; undefined if all numbers can be read in only one way. */
   doubt(): AmbiguousInputError | undefined {
     const refusal = (texts: readonly [point: string, comma: string], message: string) => {
       const readings = (['.', ','] as const).map((choice, index) => {
@@ -176,7 +183,7 @@ class NumberColumn {
 /** Date texts of a column, which show the order of day and month. */
 class DateColumn {
   readonly name: string;
-  /** The first text that proves each order, and a text that fits both orders, if possible one whose readings differ. */
+  /** The first text that proves each order, and a text that fits both orders, if possible a text whose readings differ. */
   readonly #texts: Partial<Record<DateOrder | 'ambiguous', string>> = {};
 
   constructor(name: string) {
@@ -199,7 +206,7 @@ class DateColumn {
     return Object.keys(this.#texts).length > 0;
   }
 
-  /** Undefined if no date depends on the order; a doubt if the order stays ambiguous. */
+  /** The order; undefined if no date depends on the order; a doubt if the order stays ambiguous. */
   order(ofPreamble: DateOrder | undefined, isWhole: boolean): DateOrder | AmbiguousInputError | undefined {
     const { dmy, mdy, ambiguous } = this.#texts;
     if (dmy !== undefined && mdy !== undefined) {
@@ -256,11 +263,14 @@ const monthOf = (name: string) => {
   return months.get(name);
 };
 
-/** The words have a bounded length: otherwise, matching a preamble of one long word would take quadratic time. */
+/** Words have a bounded length: otherwise, matching a preamble that is one long word would take quadratic time. */
 const namedDate =
   /(?<!\p{L})(?<monthFirst>\p{L}{3,12})\.? (?<dayAfter>\d{1,2}),? (?<yearAfter>\d{4})|(?<day>\d{1,2})\.? (?:de )?(?<month>\p{L}{3,12})\.?,? (?:de )?(?<year>\d{4})|(?<iso>\d{4}-\d{2}-\d{2})/gu;
 
-/** The order of numeric dates in the preamble or, if it has none, the only order in which all `texts` lie in the period that it names. */
+/**
+ * The order of numeric dates in the preamble. If the preamble has no such date, the only order in which all `texts` lie in the period that
+ * the preamble names.
+ */
 function orderByPreamble(preamble: string, texts: readonly string[]): DateOrder | undefined {
   const ofDigits = only(
     (preamble.match(/\b\d{1,2}([/-])\d{1,2}\1\d{4}\b/g) ?? []).flatMap((text) => {

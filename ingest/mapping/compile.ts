@@ -48,7 +48,7 @@ const MAX_ALL_SOURCES = 512;
 /** Maximum number of column problems that are listed. */
 const MAX_COLUMN_PROBLEMS = 100;
 
-/** Reads a value of the source before conversion; undefined if there is none. */
+/** Reads a value of the source before conversion; undefined if the source has no value. */
 type Extractor = (source: SourceRecord) => unknown | ConversionFailure;
 
 /**
@@ -88,7 +88,7 @@ class Compiler {
   /** Whether the source being compiled provides the key of a join. */
   #isJoinKey = false;
   readonly #dates = new Set<string>();
-  /** Whether all fields that read a column are counts, by column. */
+  /** Whether a column is read only by fields that are counts, by column. */
   readonly #numbers = new Map<string, boolean>();
 
   constructor(file: MappingFile, stream: Stream, tables: Tables = { joins: {} }) {
@@ -156,7 +156,7 @@ class Compiler {
       const message = isObject(first) ? first : given;
       const source = open(message);
       const isOpened = source !== message;
-      // The kind of a record is read from the envelope first; other fields are read from the record first.
+      // The kind of a record is read first from the envelope; other fields are read first from the record.
       const kind = isOpened ? { ...source, ...message } : source;
       return { source, whole: isOpened ? { ...message, ...source } : source, isLeftOut: isLeftOut(kind) };
     };
@@ -312,7 +312,7 @@ class Compiler {
       if (typeof value !== 'string' || value === '') return value;
       if (isOwnForm) return toolId(value.trim());
       const text = unwrapped(value.trim());
-      // A lost number is not 0, so its record is rejected.
+      // A number whose text is an error is lost and not 0, so its record is rejected.
       if (isDebris(text) && !(isNumber && isSpreadsheetError(text))) {
         this.#leftOut++;
         return undefined;
@@ -321,7 +321,9 @@ class Compiler {
     };
   }
 
-  /** Whether the source being compiled reads an id. In our own format, this includes only ids of the network, which are numbers. */
+  /**
+   * Whether the source being compiled reads an id. In files in the format of the stream, only ids of the network count, which are numbers.
+   */
   get #readsId(): boolean {
     if (this.#field === undefined) return this.#isJoinKey;
     if (this.#isOwnForm && !this.#stream.name.startsWith('network-a-')) return false;
@@ -395,7 +397,7 @@ class Compiler {
     }
   }
 
-  /** Registers the column of a source whose format is not declared. Returns its format once it is determined. */
+  /** Registers the column of a source whose format is not declared. Returns the format of the column once the format is determined. */
   #formOf(type: TargetType, { path, format, decimal, date_order }: SourceOptions): ColumnForm | undefined {
     if (path === undefined) return undefined;
     if (type === 'integer' || type === 'money') {
@@ -443,7 +445,7 @@ class Compiler {
     };
   }
 
-  /** Compiles a source outside the fields to text. */
+  /** Compiles a source outside the fields; the compiled function returns text. */
   #text(where: string, source: ValueSource): (row: SourceRecord) => string | undefined {
     this.#isJoinKey = true;
     const extractors = [source].flat().map((each) => this.#converted(where, 'text', each));
@@ -457,7 +459,7 @@ class Compiler {
     };
   }
 
-  /** Compiles the function that opens the envelope. Without one, it returns the message itself. */
+  /** Compiles the function that opens the envelope. Without an envelope, the function returns the message itself. */
   #opener(): (message: SourceRecord) => SourceRecord {
     const reads = (this.#file.envelope ?? []).map((path) => compilePath(path));
     return (message) => {
@@ -470,7 +472,7 @@ class Compiler {
     };
   }
 
-  /** Whether a record has none of the texts at one of the paths or, if they are `excluded`, has one of them. */
+  /** Whether a record has none of the texts at one of the paths. With `excluded`: whether the record has one of the texts. */
   #condition(where: NonNullable<MappingFile['where']>, excluded = false): (record: SourceRecord) => boolean {
     const conditions = Object.entries(where).map(([path, texts]) => ({
       read: this.#read(path),
@@ -479,7 +481,7 @@ class Compiler {
     return (record) => conditions.some(({ read, texts }) => texts.has(textOf(read(record))) === excluded);
   }
 
-  /** Rejects a row that covers several days, or only a part of one day. */
+  /** Compiles the check that rejects a row which covers several days, or only a part of one day. */
   #scope(): (source: SourceRecord) => DeadLetter | null {
     const { period, dimensions = {} } = this.#file;
     const isFiner = dimensionCheck(dimensions);
@@ -501,7 +503,7 @@ class Compiler {
   }
 
   #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
-    // The paths of the key refer to another table.
+    // The paths of the key refer to the joined table, so a separate compiler compiles them.
     const own = new Compiler({ fields: {} }, this.#stream);
     const keyOf = own.#text(`join.${name}.key`, key);
     const isLeftOut = own.#condition(where);
@@ -621,7 +623,7 @@ class Compiler {
     const paths = [...Object.keys(where), ...Object.keys(unless), recognize, envelope, each].flat(2);
     const decisive = new Set(paths.flatMap((path) => [path, rootOf(path)]));
     const mentioned = this.#mentioned();
-    // The first of the columns that become rows represents all of them.
+    // The first of the columns that become rows represents all of these columns.
     const first = each_column && columns.find(([, name]) => !mentioned.has(name));
     return columns.filter((column) => decisive.has(column[1]) || column === first);
   }
@@ -666,7 +668,7 @@ class Compiler {
   }
 }
 
-/** Splits a message into the entries of the list at a path, each with the other fields of the message. */
+/** Compiles a function that splits a message into the entries of the list at a path, each with the other fields of the message. */
 function splitter(path: string): NonNullable<Mapping['split']> {
   const read = compilePath(path);
   const root = rootOf(path);
@@ -678,7 +680,7 @@ function splitter(path: string): NonNullable<Mapping['split']> {
   };
 }
 
-/** Splits a row into its unmentioned columns, each with the other columns of the row. */
+/** Compiles a function that splits a row into its unmentioned columns, each with the other columns of the row. */
 function columnSplitter(
   { name, value }: NonNullable<MappingFile['each_column']>,
   mentioned: ReadonlySet<string>,

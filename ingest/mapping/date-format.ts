@@ -1,4 +1,4 @@
-/** Parses dates as exports write them. */
+/** Parses dates in the formats that exports write. */
 import { canonicalTimestamp, formatTimestamp, utcDate } from '../../services/shared/time.js';
 import type { TimeZone } from './time-zone.js';
 
@@ -37,8 +37,8 @@ const numericDate =
 const yearFirst = /^(?<year>\d{4})(?<sign>[/.])(?<month>\d{1,2})\k<sign>(?<day>\d{1,2})(?=[ T]|$)/;
 
 /**
- * The possible orders of a numeric date. Empty if its year comes first or it has another format. With points as separators, the day always
- * comes first.
+ * The possible orders of a numeric date. Empty if the year comes first or the date has another format. With points as separators, the day
+ * always comes first.
  */
 export function dateOrders(text: string): DateOrder[] {
   const { first, sign, second } = (text.length <= MAX_TEXT_LENGTH && numericDate.exec(text)?.groups) || {};
@@ -154,7 +154,7 @@ export function compileDateFormat(format: string): DateParser {
 function unixTime(value: string | number, unit: number): ParsedDate | null {
   if (typeof value === 'string' && !/^-?\d{1,17}(?:\.\d{1,9})?$/.test(value)) return null;
   const instant = Math.round(Number(value) * unit);
-  // `Date` cannot hold larger values.
+  // An instant; null for values that `Date` cannot hold.
   return Math.abs(instant) <= 8.64e15 ? { instant } : null;
 }
 
@@ -178,13 +178,13 @@ function textParser(expression: RegExp): DateParser {
 
 type Parts = Record<string, string | undefined>;
 
-/** Two digits mean 1969 to 2068, as in POSIX. */
+/** Full year. Two digits mean 1969 to 2068, as in POSIX. */
 const yearOf = ({ year, shortYear }: Parts) => year ?? `${Number(shortYear) >= 69 ? '19' : '20'}${shortYear}`;
 
 function hourOf({ hour, hour12, half }: Parts): string | number | undefined {
   if (hour12 === undefined) return hour;
   const inHalf = Number(hour12);
-  // Other hours do not exist, and validation rejects them.
+  // Other hours do not exist, so the hour becomes 99, which validation rejects.
   if (inHalf < 1 || inHalf > 12) return 99;
   return (inHalf % 12) + (half?.toLowerCase() === 'pm' ? 12 : 0);
 }
@@ -204,14 +204,14 @@ export function exists(parsed: ParsedDate): boolean {
   return !Number.isNaN(instant) && utcDate(instant) === day;
 }
 
-/** A date-time with an offset; null if it has no offset and no time zone is known. */
+/** A date-time with an offset; null if the date has no offset and no time zone is known. */
 export function toDateTime(parsed: ParsedDate, zone: TimeZone | undefined): string | null {
   if ('instant' in parsed) return formatTimestamp(parsed.instant);
   if ('timestamp' in parsed) return parsed.timestamp;
   if (zone === undefined) return null;
   const { day, time } = parsed;
   const local = Date.parse(`${day}T${time}Z`);
-  // Validation rejects a day or hour that does not exist.
+  // A day or hour that does not exist is returned as it is, and validation rejects it.
   if (Number.isNaN(local)) return `${day}T${time}Z`;
   const offset = zone.offsetOfLocal(local);
   if (offset === 0) return `${day}T${time}Z`;

@@ -1,4 +1,4 @@
-/** Drafts a mapping for the export of an unknown source: guesses from names and values, and a TODO for each doubt. */
+/** Drafts a mapping for the export of an unknown source. The draft has guesses from names and values, and a TODO for each doubt. */
 import type { TObject } from 'typebox';
 import { isObject } from '../../services/shared/json.js';
 import type { Stream } from '../streams/stream.js';
@@ -31,7 +31,7 @@ const DATE_FORMATS = [
   'YYYYMMDD',
 ];
 
-/** The entity of a stream, in whose exports the column `id` is the id of that entity. */
+/** The entity of each stream. In exports of that entity, the column `id` is the id of the entity. */
 const ID_NAMES: Readonly<Record<string, string>> = {
   'network-a-campaigns': 'campaign_id',
   'network-a-creatives': 'creative_id',
@@ -40,17 +40,20 @@ const ID_NAMES: Readonly<Record<string, string>> = {
 
 const MAX_PATHS = 200;
 const MAX_MARKS = 8;
-/** Placeholder in a draft that must be edited; it is not a path. */
+/** Placeholder in a draft that the user must edit; the placeholder is not a path. */
 export const OPEN = 'TODO';
 
-/** Fields of a contact, of which a draft must fill at least one; otherwise its contacts would be empty. */
+/** Fields of a contact, of which a draft must fill at least one: without any of them, its contacts would be empty. */
 const PERSON_FIELDS = ['first_name', 'last_name', 'work_emails', 'personal_emails', 'network_a_url'];
 
 /** Whether the records of a draft identify people: a contact needs a name or an address. */
 export const takesPeople = ({ stream, fields }: MappingFile): boolean =>
   stream !== 'contacts' || PERSON_FIELDS.some((field) => Object.hasOwn(fields, field));
 
-/** Drafts a mapping from the first records of an export. For a table, `columns` are its columns after `preambleLines` lines. */
+/**
+ * Drafts a mapping from the first records of an export. For a table, `columns` are the columns, and `preambleLines` is the number of lines
+ * before the header.
+ */
 export function draftMapping(
   stream: Stream,
   records: readonly SourceRecord[],
@@ -167,7 +170,7 @@ function whichEvents(stream: Stream, paths: readonly string[], samples: readonly
     : [`where: every event becomes a visit; name the kinds of ${kind} that are visits, of ${listed}.`];
 }
 
-/** The scope of a row of deliveries: the days of its period, and columns that make it a part of a day. */
+/** The scope of a row of deliveries: the days of its period, and the columns that make the row a part of a day. */
 function scopeOf(
   stream: Stream,
   { date }: MappingFile['fields'],
@@ -201,7 +204,7 @@ const lacksOffset = (path: string, samples: readonly SourceRecord[]) =>
     return parsed === null ? !/^\d+$/.test(text) : 'day' in parsed;
   });
 
-/** Adds the format that all values have; returns a TODO if no format fits. */
+/** Adds the format that all values have. Returns a TODO if no format fits. */
 function dateFormat(source: SourceOptions, type: TargetType, samples: readonly SourceRecord[]): string[] {
   if ((type !== 'date' && type !== 'date-time') || source.path === undefined) return [];
   const texts = valuesAt(source.path, samples);
@@ -265,7 +268,7 @@ function complete(
 
 const MAX_IDENTITIES = 8;
 
-/** What identifies a person without an id: the first email, otherwise the profile. */
+/** Sources that identify a person without an id: the first email, otherwise the profile. */
 function identitiesOf({
   work_emails,
   personal_emails,

@@ -1,4 +1,4 @@
-/** Changes a mapping column by column, as a person decides. */
+/** Changes a mapping column by column, as a user decides. */
 import type { TObject } from 'typebox';
 import { isId } from '../../services/shared/ids.js';
 import type { Stream } from '../streams/stream.js';
@@ -6,7 +6,7 @@ import type { MappingFile, SourceOptions, ValueSource } from './mapping-file.js'
 import { parseTemplate, rootOf } from './path.js';
 import { type ColumnForm, type TargetType, targetTypes } from './target-types.js';
 
-/** Means first and last name, for a column that holds both. */
+/** Pseudo-field that means first and last name, for a column that holds both. */
 export const FULL_NAME = 'full_name';
 
 type Source = string | SourceOptions;
@@ -45,7 +45,7 @@ export function namesFrom(
 /** The source for a field from a column. `values` are some texts of the column. */
 export function sourceFor(field: string, column: string, values: readonly string[]): Source {
   if (field === 'company_domain' || field === 'domain') return { path: column, host: true };
-  // A placeholder among addresses must not become an id.
+  // `contact_id` is derived from the email only for addresses: a placeholder among addresses must not become an id.
   if (field === 'contact_id' && values.some((value) => value.includes('@')))
     return { path: column, email: true, lower: true, id: true };
   // Turns other texts, such as a name, into an identifier.
@@ -120,8 +120,8 @@ function readsAny(source: Source, columns: ReadonlySet<string>): boolean {
 }
 
 /**
- * The mapping with the determined formats of its columns, so that a load does not determine them again. `columns` of a table have the names
- * of the mapping.
+ * The mapping with the determined formats of its columns, so that a load does not determine the formats again. `columns` of a table have
+ * the names that the mapping uses.
  */
 export function withSettledForms(
   file: MappingFile,
@@ -149,7 +149,7 @@ export function withSettledForms(
     ...fields.map(([field]) => field),
     ...(Array.isArray(file.ignore) ? file.ignore : []),
   ]);
-  // Columns with the name of a field become that field.
+  // Columns that have the name of a field become that field.
   const own = file.ignore === 'rest' ? [] : columns.filter((name) => forms.has(name) && !mentioned.has(name));
   const added = own.flatMap((name): [string, Source][] => {
     const source = settled(name, name);

@@ -5,15 +5,15 @@ import { packageRoot } from '../../services/shared/fs.js';
 import type { SourceOptions } from './mapping-file.js';
 import type { TargetType } from './target-types.js';
 
-/** Names of each field in the languages of exports: only letters and digits, in lower case. */
+/** Names of each field in the languages of exports, with only letters and digits, in lower case. */
 const NAMES: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(packageRoot, 'mappings/field-names.json'), 'utf8'),
 );
 
-/** Only letters in lower case: numbers as in `E-mail 2` and `Address 1` distinguish values of one field. */
+/** Keeps only letters, in lower case, and numbers: numbers as in `E-mail 2` and `Address 1` distinguish values of one field. */
 const plain = (name: string) => {
   const words = name
-    // Drops the currency of an amount.
+    // Drops the currency from the name of an amount.
     .replace(/ \([A-Z]{3}\)$/, '')
     .normalize('NFKD')
     .toLowerCase()
@@ -31,7 +31,7 @@ interface PathIndex {
 
 const indexes = new WeakMap<readonly string[], PathIndex>();
 
-/** One index per list of paths: a table may have ten thousand columns, and each would be compared with every name of every field. */
+/** One index per list of paths: a table may have ten thousand columns, and each column would be compared with every name of every field. */
 function indexOf(paths: readonly string[]): PathIndex {
   let index = indexes.get(paths);
   if (index === undefined) {
@@ -53,7 +53,7 @@ function groupedBy(paths: readonly string[], nameOf: (path: string) => string): 
   return groups;
 }
 
-/** Paths named like the field, then paths whose last part is named like it, each in the order of the names. */
+/** Finds paths that are named like the field, then paths whose last part is named like the field, each in the order of the names. */
 export function pathsNamed(field: string, paths: readonly string[]): string[] {
   const names = [plain(field), ...(NAMES[field]?.split(' ') ?? [])];
   const { whole, last } = indexOf(paths);

@@ -15,7 +15,7 @@ const ENTRIES_TOO_LONG = deadLetter(
   `The entries of this record have more than ${MAX_ENTRY_BYTES} bytes, each with the other fields of the record.`,
 );
 
-/** Yields the records of a source, each mapped, rejected or skipped. */
+/** Yields the records of a source. Each record is mapped, rejected or skipped. */
 export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncGenerator<RawRecord[]> {
   const slice = new TimeSlice();
   for await (const records of mapping.split === undefined ? source : splitLists(source, mapping.split)) {
@@ -27,7 +27,7 @@ export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncG
   }
 }
 
-/** Yields the entries of lists in messages, or the columns of rows. Each gets its own place in the order of records. */
+/** Yields the entries of lists in messages, or the columns of rows. Each entry gets its own place in the order of records. */
 async function* splitLists(source: RecordSource, split: NonNullable<Mapping['split']>): RecordSource {
   let order = 0;
   const slice = new TimeSlice();
@@ -59,7 +59,7 @@ const rejectedEntry = ({ line }: RawRecord, order: number): RawRecord => ({
   ...{ line, order, bytes: Buffer.alloc(0), rejection: ENTRIES_TOO_LONG },
 });
 
-/** The entries of the list in a message; null for a message without one. */
+/** The entries of the list in a message; null for a message that has no list. */
 function entriesOf(raw: RawRecord, split: NonNullable<Mapping['split']>): ReturnType<typeof split> {
   if (raw.overlong || raw.rejection) return null;
   try {
@@ -83,10 +83,10 @@ function entryOf({ line, value: row, bytes }: RawRecord, value: unknown, order: 
   }
 }
 
-/** Number of bytes at the beginning of a row in which a note of a report is looked for. */
+/** Number of bytes at the beginning of a row that are searched for a note of a report. */
 const REPORT_LINE_BYTES = 256;
 
-/** A note below a report has too few cells for a row. It is left out like a total. */
+/** Skips a note below a report, like a total. A note has too few cells for a row. */
 function skipReportLine(raw: RawRecord): void {
   if (raw.rejection?.code !== 'column_count') return;
   const [first = ''] = raw.bytes
@@ -116,7 +116,7 @@ function mapRaw(raw: RawRecord, mapping: Mapping): void {
   }
 }
 
-/** An error of the mapping rejects only its own record. */
+/** Rejects a record because the mapping failed with an error. The error rejects only this record. */
 function rejectFor(raw: RawRecord, error: unknown): void {
   raw.rejection = NOT_DECODABLE;
   raw.fault = error;
@@ -141,7 +141,7 @@ const longNumber = /^-?\d[\d.]{15,}(?:[eE][+-]?\d{1,3})?$/;
 const quoteLongNumbers = (json: string) =>
   json.replace(textOrNumber, (found) => (longNumber.test(found) ? `"${found}"` : found));
 
-/** Undefined for text that cannot be parsed; its record is rejected. */
+/** The parsed value of a record; undefined for text that cannot be parsed, whose record is rejected. */
 function parsedValue(raw: RawRecord): unknown {
   if (raw.value !== undefined) return raw.value;
   const parsed = parseJson(raw.bytes, quoteLongNumbers);

@@ -25,10 +25,10 @@ const zone = (description: string) =>
 const dateFormat = Type.String({ minLength: 1, maxLength: 64, examples: ['MM/DD/YYYY', 'unix_ms'] });
 const text = Type.String({ maxLength: 1024 });
 
-/** A path, or an object. */
+/** Schema of a path, or of an object. */
 const orPath = <T extends TSchema>(object: T) =>
   Type.Unsafe<string | Static<T>>({ ...object, ...pathLength, type: ['string', 'object'] });
-/** A path, an object, or several of them, of which the first with a value counts. */
+/** Schema of a path, of an object, or of several of them. The first with a value counts. */
 const orAlternatives = <T extends TSchema>(object: T, description?: string) =>
   Type.Unsafe<string | Static<T> | (string | Static<T>)[]>({
     ...object,
@@ -178,7 +178,7 @@ const ValueSource = orAlternatives(
 );
 export type ValueSource = Static<typeof ValueSource>;
 
-/** Texts by path; a record must have one of the texts at the path. */
+/** Schema of conditions: texts by path. A record must have one of the texts at the path. */
 const conditions = (description: string) =>
   Type.Optional(
     Type.Unsafe<Record<string, string | string[]>>({
@@ -337,10 +337,10 @@ const MappingFile = strictObject(
 );
 export type MappingFile = Static<typeof MappingFile>;
 
-/** Options that say how a value is written, and do not choose another value. */
+/** Options that say how a value is written. They do not choose another value. */
 const FORM_OPTIONS = new Set(['path', 'format', 'timezone', 'decimal', 'date_order']);
 
-/** Whether every field is read from the column of its name, as in files in our own format. */
+/** Whether every field is read from the column of its name, as in files in the format of the stream. */
 export const isOwnForm = ({ fields }: MappingFile): boolean =>
   Object.entries(fields).every(([field, source]) => {
     if (typeof source !== 'object') return source === field;

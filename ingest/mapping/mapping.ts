@@ -5,12 +5,14 @@ import type { ColumnForm } from './target-types.js';
 
 export type SourceRecord = Readonly<Record<string, unknown>>;
 
-/** A record of the stream, its rejection, or `skipped` if the mapping's `where` leaves it out. Pointers name fields of the stream. */
+/**
+ * A record of the stream, a rejection, or `skipped` if `where` of the mapping leaves the record out. Pointers name fields of the stream.
+ */
 export type MappingOutcome = MappedRecord | DeadLetter | 'skipped';
 
 export interface MappedRecord {
   record: Record<string, unknown>;
-  /** Number of placeholders that were left out; absent for none. */
+  /** Number of placeholders that the mapping left out; absent if it left out none. */
   leftOut?: number;
 }
 
@@ -22,9 +24,9 @@ export interface JoinPlan {
   table: string;
   /** Whether the rows may be messages among others, such as in the file being loaded. */
   isAmongMessages: boolean;
-  /** The key of a row; undefined if it has none. With `onlyMessages`, only rows in an envelope have a key. */
+  /** The key of a row; undefined if the row has no key. With `onlyMessages`, only rows in an envelope have a key. */
   keyOf(row: SourceRecord, onlyMessages?: boolean): string | undefined;
-  /** The version of a row, compared as text; '' without one. */
+  /** The version of a row, compared as text; '' if the row has no version. */
   versionOf(row: SourceRecord): string;
   /** The parts of a row to keep. */
   pick(row: SourceRecord): SourceRecord;
@@ -34,17 +36,17 @@ export interface JoinPlan {
 export type NamedColumn = readonly [column: string, name: string];
 
 export interface Mapping {
-  /** The records of a message that holds a list of them, up to a limit; null for any other message. Absent if messages are records. */
+  /** The records of a message that holds a list of records, up to a limit; null for any other message. Absent if messages are records. */
   split?: ((message: SourceRecord, limit?: number) => unknown[] | null) | undefined;
-  /** Maps a source record. Pure; accepts any JSON object. */
+  /** Maps a source record. Has no side effects; accepts any JSON object. */
   apply(source: SourceRecord): MappingOutcome;
   /** The paths of `recognize` that a source record lacks; null if `where` leaves the record out. */
   missingMarks(source: SourceRecord): string[] | null;
-  /** The columns of a table that `missingMarks` depends on. */
+  /** The columns of a table on which `missingMarks` depends. */
   marksOfTable(columns: readonly NamedColumn[]): NamedColumn[];
   /** Columns to read of each join before `apply`. */
   joins: { [name: string]: JoinPlan };
-  /** Names of the joined tables whose rows the mapping lacks: fields that come from them stay empty. */
+  /** Names of the joined tables whose rows the mapping lacks. Fields that come from these tables stay empty. */
   missingTables: string[];
   /** The mapping with the rows of other tables. */
   withJoins(rows: { [name: string]: JoinedRows }): Mapping;
@@ -53,7 +55,7 @@ export interface Mapping {
   declared: DeclaredForms;
   /** Paths that every record of the source has. An inner list holds alternatives: a record has at least one of them. */
   marks: readonly (string | readonly string[])[];
-  /** The mapping's names for columns that differ only in capitals. */
+  /** The names that the mapping uses for columns that differ from its names only in capitals. */
   columnNames(columns: readonly string[]): ReadonlyMap<string, string>;
   /** The mapping with formats by column, or one format for every value. */
   withForms(forms: ReadonlyMap<string, ColumnForm> | ColumnForm): Mapping;
@@ -61,7 +63,7 @@ export interface Mapping {
   checkColumns(columns: readonly string[]): string[];
   /** The paths that none of these columns provides. */
   missingPaths(columns: readonly string[]): string[];
-  /** The fields of the stream that a column becomes; empty if it is left out. */
+  /** The fields of the stream that a column becomes; empty if the mapping leaves the column out. */
   fieldsOf(column: string): string[];
   /** Whether a record of this stream names its organization. */
   givesOrganization(columns: readonly string[]): boolean;

@@ -7,8 +7,8 @@ export type MarkEvidence = DecimalMark | 'none' | 'ambiguous';
 
 const SPACE = "[\\s’']";
 /**
- * Groups have exactly three digits after each separator, which is always the same, and come before the decimal mark. With commas, groups
- * above the thousands may have two digits, as in India.
+ * Pattern of a number. Groups have exactly three digits after each separator, which is the same in the whole number; groups come before the
+ * decimal mark. With commas, groups above the thousands may have two digits, as in India.
  */
 const numberWith = (mark: string, group: string) =>
   new RegExp(
@@ -29,7 +29,7 @@ const plainDigits = /^\d{1,17}$/;
 
 export const isAbsentNumber = (text: string): boolean => absent.test(text);
 
-/** The number without sign and currency; parentheses are a sign, as accountants write it. Null for a text that is too long. */
+/** The number without sign and currency; accountants write a negative number in parentheses. Null for a text that is too long. */
 function unsigned(text: string): { isNegative: boolean; body: string } | null {
   if (text.length > MAX_LENGTH) return null;
   let body = text.trim();
@@ -57,7 +57,7 @@ function digitsWith(mark: DecimalMark, body: string): string | null {
   return (whole || '0') + (fraction === '' ? '' : `.${fraction}`);
 }
 
-/** Null for text that is not a number with either mark. With `isCount`, fractions are not numbers either. */
+/** The mark that a text shows; null for text that is not a number with either mark. With `isCount`, fractions are not numbers either. */
 export function markEvidence(text: string, isCount = false): MarkEvidence | null {
   if (plainDigits.test(text)) return 'none';
   const { body } = unsigned(text) ?? { body: '' };

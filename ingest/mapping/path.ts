@@ -1,6 +1,6 @@
 /** Paths into a source record. */
 
-/** Reads a value; undefined if there is none. */
+/** Reads a value; undefined if the source has no value at the path. */
 export type Read = (source: Readonly<Record<string, unknown>>) => unknown;
 
 const MAX_SEGMENTS = 16;
@@ -25,7 +25,7 @@ function parsePath(path: string): Segment[] | null {
   return segments.length === 0 ? null : segments;
 }
 
-/** The field of the source record that a path begins with. */
+/** The field of the source record with which a path begins. */
 export function rootOf(path: string): string {
   return String(parsePath(path)?.[0] ?? path);
 }
@@ -53,10 +53,10 @@ export function compilePath(path: string): Read {
   };
 }
 
-/** Longer cells are not parsed as JSON, because each path would parse the cell again. */
+/** Maximum characters of a cell that is parsed as JSON, because each path would parse the cell again. */
 const MAX_CELL_LENGTH = 64 * 1024;
 
-/** Warehouses and connectors write objects and lists into a cell as JSON. */
+/** Parses a cell as JSON, because warehouses and connectors write objects and lists into a cell as JSON. */
 export function parsedCell(text: string): unknown {
   if (!/^\s*[[{]/.test(text) || text.length > MAX_CELL_LENGTH) return undefined;
   try {
@@ -77,13 +77,13 @@ const indexOf = (list: readonly unknown[], { name, value }: { name: string; valu
 
 export interface TemplatePart {
   literal: string;
-  /** Path after the literal; undefined at the end. */
+  /** Path after the literal; undefined at the end of the template. */
   path?: string;
 }
 
 const MAX_PLACEHOLDERS = 16;
 
-/** Splits `{first} {last}`; `{{` and `}}` are braces. Returns the error of an invalid template. */
+/** Splits a template such as `{first} {last}`; `{{` and `}}` stand for braces. Returns the error of an invalid template. */
 export function parseTemplate(template: string): TemplatePart[] | string {
   const parts: TemplatePart[] = [];
   let literal = '';

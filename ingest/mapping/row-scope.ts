@@ -1,4 +1,4 @@
-/** Checks what a row of a source covers: rows about more or less than one record are rejected (contract 6.2c). */
+/** Checks what a row of a source covers: a row about more than one record, or about a part of a record, is rejected (contract 6.2c). */
 import { addDays } from '../../services/advertising/calendar.js';
 import { isObject } from '../../services/shared/json.js';
 import { type DeadLetter, deadLetter } from '../records/outcome.js';
@@ -10,7 +10,7 @@ import { textOf } from './source-values.js';
 /** Longest value that a rejection quotes, in characters. */
 const MAX_QUOTED = 64;
 
-/** Rejects a row whose period has more than one day. `end` is its last day, or the day after it if `isAfter`. */
+/** Rejects a row whose period has more than one day. `end` is the last day of the period, or with `isAfter` the day after the period. */
 export function notADay(start: string, end: string, isAfter = false): DeadLetter | null {
   if (start === end) return null;
   const last = isAfter ? addDays(end, -1) : end;
@@ -20,8 +20,8 @@ export function notADay(start: string, end: string, isAfter = false): DeadLetter
 }
 
 /**
- * Compiles `dimensions`: path → the values that belong to the key of a record; `*` at the end matches any ending. A row with another value,
- * or with two values of one kind, is a part of a record and is rejected.
+ * Compiles `dimensions`, which maps a path to the values that belong to the key of a record; `*` at the end matches any ending. A row with
+ * another value, or with two values of one kind, is a part of a record and is rejected.
  */
 export function dimensionCheck(
   dimensions: Readonly<Record<string, readonly string[]>>,
@@ -58,7 +58,7 @@ function finerThanKey(path: string, value: string): DeadLetter {
   );
 }
 
-/** The texts of a value or list. Connectors also write lists with commas; dashes mean no value. */
+/** The texts of a value or list. Connectors also write lists with commas; dashes mean that there is no value. */
 function valuesOf(value: unknown): string[] {
   if (typeof value !== 'string' || !value.startsWith('[')) return textsOf(value);
   try {

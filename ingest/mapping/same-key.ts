@@ -1,6 +1,6 @@
 /**
- * Rejects rows of a mapped file that contradict each other (contract 6.2c): they have one key and one time of report, but different values,
- * or equal values and different texts in a column that the mapping leaves out.
+ * Rejects rows of a mapped file that contradict each other (contract 6.2c). Such rows have one key and one time of report, but different
+ * values, or equal values and different texts in a column that the mapping leaves out.
  */
 import { hash } from 'node:crypto';
 import { TimeSlice } from '../../services/shared/async.js';
@@ -14,9 +14,9 @@ import { isEmpty } from './target-types.js';
 /** Maximum number and bytes of rows that wait for a possible contradiction, so that contradicting rows are rejected together. */
 const MAX_WAITING_ROWS = 10_000;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** Rows of a live source are released once the source has been silent for this time. */
+/** Milliseconds of silence of a live source after which waiting rows are released. */
 const MAX_SILENCE_MS = 500;
-/** Maximum number of keys that later rows are compared with. The oldest key is forgotten first. */
+/** Maximum number of keys with which later rows are compared. The oldest key is forgotten first. */
 const MAX_KEYS = 250_000;
 
 interface Options {
@@ -106,9 +106,9 @@ async function nextOrSilence<T>(next: Promise<T>): Promise<T | 'silence'> {
 interface Row {
   line: number;
   values: string;
-  /** Texts of the columns that are left out. */
+  /** Texts of the columns that the mapping leaves out. */
   parts: string;
-  /** Rows that still wait, in order. */
+  /** Rows of this key that still wait, in order. */
   waiting: Set<RawRecord>;
   /** Whether one of the rows was released. */
   isReleased: boolean;
@@ -135,7 +135,7 @@ class KnownRows {
     this.#maxKeys = maxKeys;
   }
 
-  /** Rejects the record, and the waiting records of its key, if they differ. */
+  /** Adds a record. If it contradicts the other records of its key, rejects it and those of them that still wait. */
   add(raw: RawRecord): void {
     const record = recordOf(raw);
     // A record without a required field is rejected for that.
@@ -165,7 +165,10 @@ class KnownRows {
     reject(raw, row.line, { isStored: row.isReleased, column });
   }
 
-  /** Texts of the columns that are left out and may distinguish parts of a day. Times, numbers and hashes of connectors do not. */
+  /**
+   * Texts of the columns that the mapping leaves out and that may distinguish parts of a day. Times, numbers and hashes of connectors do
+   * not distinguish parts of a day.
+   */
   #dimensionsOf({ value }: RawRecord): Dimension[] {
     if (!isObject(value)) return [];
     return this.#leftOut.flatMap((name): Dimension[] => {

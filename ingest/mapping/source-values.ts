@@ -7,7 +7,7 @@ import type { Read } from './path.js';
 import { ConversionFailure } from './target-types.js';
 import { salesforceId } from './tool-id.js';
 
-/** The trimmed text of a scalar; '' for anything else. An object may have a `toString` of its own, so it is never converted. */
+/** The trimmed text of a scalar; '' for anything else. An object is never converted, because it may have a `toString` of its own. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value.trim();
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
@@ -26,7 +26,10 @@ export function isTooLong(value: unknown): boolean {
   return chars > MAX_TEXT_CHARS;
 }
 
-/** The text after the prefix, or including it. For a list, all such entries, or the first if the field holds one value. */
+/**
+ * The text after the prefix, or including the prefix. For a list, all entries with the prefix, or the first such entry if the field holds
+ * one value.
+ */
 export function withPrefix(value: unknown, prefix: string, isKept: boolean, isList: boolean): unknown {
   const behind = (entry: unknown) =>
     typeof entry === 'string' && entry.startsWith(prefix)
@@ -37,7 +40,7 @@ export function withPrefix(value: unknown, prefix: string, isKept: boolean, isLi
   return isList ? found : found[0];
 }
 
-/** Applies the options of a source to a text; undefined if nothing is left. */
+/** Applies the options of a source to a text; undefined if no text is left. */
 export function changedText(
   text: string,
   { trim, part, email, host, profile, lower, lookup, salesforce, id }: TextChanges,

@@ -20,8 +20,8 @@ export const MAX_NAME_LENGTH = 64;
 const fileName = /^[a-z0-9][a-z0-9._-]{0,63}\.json$/;
 
 /**
- * The mappings of the files `<name>.json` in a folder. A missing folder means none, unless it is required. Throws a `MappingError` for the
- * first invalid file.
+ * The mappings in the files `<name>.json` of a folder. A missing folder means no mappings, unless the folder is required. Throws a
+ * `MappingError` for the first invalid file.
  */
 export function readMappings(folder: string, { isRequired = false } = {}): Map<string, StoredMapping> {
   const names = entriesOf(folder, isRequired).filter((name) => name.endsWith('.json'));

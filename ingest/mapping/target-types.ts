@@ -94,7 +94,10 @@ export function converterTo(
   }
 }
 
-/** Ids are often numbers in the source. A number that JSON has rounded stays a number, which validation rejects. */
+/**
+ * Converts a value to text, because ids are often numbers in the source. A number that JSON has rounded stays a number, which validation
+ * rejects.
+ */
 function toText(value: unknown): unknown {
   if (typeof value === 'string') return value.trim();
   if (typeof value !== 'number') return value;
@@ -116,17 +119,17 @@ const toInteger: Convert = (value) =>
 
 const exponent = /^(?<sign>-?)(?<digits>\d{1,40}(?:\.\d{1,40})?e[+-]?\d{1,3})$/i;
 
-/** Writes out an exponent; the decoder does the rest. */
+/** Writes out the exponent of an amount; the decoder does the rest. */
 function toMoney(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const { sign, digits } = exponent.exec(value)?.groups ?? {};
   return digits === undefined ? value : sign + decimalText(digits);
 }
 
-/** A text that is the same number with either decimal mark. */
+/** Matches a text that is the same number with either decimal mark. */
 const wholeNumber = /^\d{1,17}$/;
 
-/** A `declared` mark takes precedence over the mark of the column. Without both, text is read unchanged. */
+/** A `declared` mark takes precedence over the mark of the column. Without either, text is read unchanged. */
 function numberConverter(convert: Convert, declared: DecimalMark | undefined, form?: ColumnForm): Convert {
   const settled = declared ?? form?.mark;
   const isAsItIs = declared === undefined && form === undefined;
@@ -148,10 +151,16 @@ const ambiguousNumber = new ConversionFailure(
   'can be read with a point or with a comma as its decimal mark, and nothing before it says which',
 );
 
-/** One more entry than any field may have, so that validation rejects longer lists and no list grows without bound. */
+/**
+ * Maximum entries of a converted list: one more than any field may have, so that validation rejects longer lists and no list grows without
+ * bound.
+ */
 export const MAX_LIST_ENTRIES = 10_001;
 
-/** The default separator, except before a parameter of a phone number (RFC 3966), and the separator of Google Contacts. */
+/**
+ * The default separator of entries: a semicolon, except before a parameter of a phone number (RFC 3966), or the separator of Google
+ * Contacts.
+ */
 const DEFAULT_SEPARATOR = /;(?!(?:ext|isub|phone-context)=)|\s:::\s/i;
 
 function listConverter(separator: string | RegExp): Convert {

@@ -14,7 +14,7 @@ export interface TimeZone {
 
 const UTC: TimeZone = { offsetAt: () => 0, offsetOfLocal: () => 0 };
 
-/** Throws a `RangeError` whose message suggests a name. */
+/** Returns a time zone by its name. Throws a `RangeError` whose message suggests a name. */
 export function timeZone(name: string): TimeZone {
   if (/^(?:Etc\/)?(?:UTC|GMT)$|^Z$/i.test(name)) return UTC;
   const format = offsetFormat(name);

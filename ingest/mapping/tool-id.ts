@@ -1,7 +1,7 @@
 /** Normalizes ids that tools write: numbers that a spreadsheet or program turned into floats, and short ids of Salesforce. */
 import { ConversionFailure } from './target-types.js';
 
-/** A whole number written as a float. */
+/** An integer that a tool wrote as a float. */
 const float = /^((?:urn:[a-z:]+:)?\d+)[.,]0+$/i;
 /** A number in powers of ten, whose last digits are lost. Ids of letters and digits without a mark or sign are not such numbers. */
 const powerOfTen = /^(?:urn:[a-z:]+:)?\d(?:[.,]\d+E\+?|E\+)\d{1,3}$/i;
@@ -21,8 +21,8 @@ const shortSalesforceId = /^[A-Za-z0-9]{15}$/;
 const CHECK_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
 
 /**
- * The id of 18 characters for an id of 15, which reports show. Each of the last three characters encodes which letters of a third are
- * capitals. Other texts stay unchanged.
+ * The id of 18 characters for an id of 15 characters, which reports show. Each of the last three characters encodes which letters of a
+ * third of the id are capitals. Other texts stay unchanged.
  */
 export function salesforceId(text: string): string {
   if (!shortSalesforceId.test(text)) return text;

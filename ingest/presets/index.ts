@@ -9,7 +9,7 @@ export type Preset = MappingFile & Required<Pick<MappingFile, 'description' | 's
 
 const FOLDER = join(packageRoot, 'mappings/presets');
 
-/** By `<source>/<table>`. */
+/** Presets by the name `<source>/<table>`. */
 export const PRESETS: Readonly<Record<string, Preset>> = Object.fromEntries(
   readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.json'))

@@ -12,21 +12,21 @@ import type { Stream } from '../streams/stream.js';
 import type { Preset } from './index.js';
 import { presetMapping } from './named-mappings.js';
 
-/** Types of fields for which a column may be guessed. Ids name records and dates need a format, so they are never guessed. */
+/** Types of fields for which a column may be guessed. Ids name records and dates need a format, so neither is ever guessed. */
 const TAKEN_TYPES: Partial<Record<string, readonly TargetType[]>> = {
   contacts: ['text', 'list'],
   'network-a-deliveries': ['integer', 'money'],
 };
 
-/** A column that is taken, and its field. */
+/** A column that a preset takes in addition, and the field of the column. */
 export interface TakenColumn {
   column: string;
   field: string;
 }
 
 /**
- * Extends a preset with columns of a table that it leaves out and whose names are known: for fields that no other column provides, and for
- * lists in addition to their columns.
+ * Extends a preset with columns that it leaves out and whose names are known. A column is added for a field that no other column provides,
+ * or for a list in addition to the columns of the list.
  */
 export function withKnownColumns(
   name: string,
@@ -54,7 +54,7 @@ export function withKnownColumns(
   return { preset: taken.length === 0 ? preset : { ...preset, fields }, taken };
 }
 
-/** Adds a source after the others of its field; for a list, adds its values. */
+/** Adds a source after the other sources of its field; for a list, adds the values of the source. */
 function withSource(before: ValueSource | undefined, source: SourceOptions, isList: boolean): ValueSource {
   const sources = [...(before === undefined ? [] : [before].flat()), source];
   if (!isList) return sources.slice(0, MAX_SOURCES);

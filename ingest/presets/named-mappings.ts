@@ -7,7 +7,7 @@ import { STREAMS } from '../streams/index.js';
 import type { Stream } from '../streams/stream.js';
 import { PRESETS, type Preset } from './index.js';
 
-/** The mapping of a preset, compiled at its first use: compiling all would dominate the start of a process. */
+/** The mapping of a preset, compiled at its first use: compiling all presets would dominate the start of a process. */
 export const presetMapping = memoize((name) => {
   const preset = PRESETS[name] as Preset;
   return compileMapping(preset, STREAMS[preset.stream] as Stream);
@@ -15,11 +15,11 @@ export const presetMapping = memoize((name) => {
 
 export interface MappingFolders {
   dataDir: string;
-  /** Null means `mappings` in the data folder, which need not exist. */
+  /** Folder of mapping files; null means `mappings` in the data folder, which need not exist. */
   mappingsDir: string | null;
 }
 
-/** A file takes precedence over a preset of the same name. Throws a `MappingError` for an invalid file. */
+/** The mappings by name. A file takes precedence over a preset of the same name. Throws a `MappingError` for an invalid file. */
 export function namedMappings({ dataDir, mappingsDir }: MappingFolders): Map<string, StoredMapping> {
   const presets = Object.entries(PRESETS).map(([name, file]): [string, StoredMapping] => [
     name,

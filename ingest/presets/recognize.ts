@@ -12,7 +12,7 @@ export function presetsNamed(name: string): string[] {
   return Object.keys(PRESETS).filter((each) => name === AUTO || each === name || each.startsWith(`${name}/`));
 }
 
-/** Why not exactly one preset fits: several do, only presets of another stream do, or none does. */
+/** The reason why not exactly one preset fits: several presets fit, only presets of another stream fit, or no preset fits. */
 export interface RecognitionFailure {
   reason: string;
   code: 'several_presets' | 'other_stream' | 'no_preset';
@@ -20,7 +20,7 @@ export interface RecognitionFailure {
   fitting: { name: string; preset: Preset }[];
 }
 
-/** The preset that fits, or why not exactly one does. */
+/** The preset that fits, or the reason why not exactly one preset fits. */
 export type Recognition = { name: string; preset: Preset } | RecognitionFailure;
 
 /** The first records of an export, and the columns of a table. */
@@ -31,7 +31,7 @@ interface Sample {
 
 /**
  * Recognizes which of the presets `names` of a stream fits the first records of an export. If one preset requires all columns of another
- * and more, only the first counts. Yields to the event loop.
+ * preset and further columns, only the first preset counts. Yields to the event loop.
  */
 export async function recognizePreset(
   names: readonly string[],
@@ -77,7 +77,7 @@ export async function recognizePreset(
 
 /**
  * Checks that an export fits a named preset: without the columns that the preset requires, metrics would become 0. Records of other kinds,
- * which the preset skips, do not count. Yields to the event loop.
+ * which the preset skips, are not checked. Yields to the event loop.
  */
 export async function checkPreset(name: string, sample: Sample): Promise<Recognition> {
   const { preset, missing = [] } = await candidateOf(name, sample, new TimeSlice());
@@ -97,7 +97,7 @@ interface Candidate {
   marks: readonly string[];
   /** Whether the columns have the same capitals as in the preset. */
   isExact: boolean;
-  /** Columns that the closest record of the sample lacks; undefined if all records are of another kind. */
+  /** Columns that are missing in the closest record of the sample; undefined if all records are of another kind. */
   missing: string[] | undefined;
 }
 
@@ -122,14 +122,14 @@ async function candidateOf(name: string, { columns, samples }: Sample, slice: Ti
   return { name, preset, marks: marksOf(preset), isExact, missing };
 }
 
-/** Work that a row counts for, in bytes: so much that the time is checked after each row. */
+/** Bytes that a row counts for: so many that the time is checked after each row. */
 const ROW_BYTES = 1024 * 1024;
 
 /** The cells of some columns under the names of a preset. Missing cells are empty texts. */
 const cellsOf = (row: SourceRecord, columns: readonly NamedColumn[]): SourceRecord =>
   Object.fromEntries(columns.map(([column, name]) => [name, Object.hasOwn(row, column) ? row[column] : '']));
 
-/** Says which columns the closest preset misses. Only presets with a matching column that no other source has count. */
+/** Says which columns the closest preset misses. A preset counts only if it has a matching column that no other source has. */
 function nearest(candidates: readonly Candidate[]): string {
   const sourceOf = (name: string) => name.split('/', 1)[0];
   const isOwn = ({ name, preset }: Candidate, mark: string) =>

@@ -9,11 +9,11 @@ export interface AcceptedRecord<Record> extends OrderedRecord<Record> {
   line?: number;
   /** Whether an amount had more decimal places than are stored. */
   isRounded?: boolean;
-  /** Whether its domain was not a domain, and was left out. */
+  /** Whether the domain of the record was not a domain, and was left out. */
   hadInvalidDomain?: boolean;
-  /** Whether its mapping left out placeholders. */
+  /** Whether the mapping left out placeholders of the record. */
   hadInvalidValue?: boolean;
-  /** Whether it had unknown fields, which were left out. */
+  /** Whether the record had unknown fields, which were left out. */
   hadUnknownFields?: boolean;
   /** Kind of the person, if people are looked up. */
   person?: PersonKind;
@@ -25,7 +25,7 @@ export interface AcceptedRecord<Record> extends OrderedRecord<Record> {
  */
 export type PersonKind = 'created' | 'updated' | 'matched' | 'ambiguous';
 
-/** The record can never be accepted unchanged. `pointer` is a JSON Pointer into it, '' for the whole record. */
+/** The rejection of a record that can never be accepted unchanged. `pointer` is a JSON Pointer into the record, '' for the whole record. */
 export interface DeadLetter {
   kind: 'dead_letter';
   code: string;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hasTooManyValues, isTooDeep, MAX_DEPTH, MAX_VALUES } from '../../services/shared/json-values.js';
 import { type DeadLetter, deadLetter } from './outcome.js';
 
-/** Parses the text of a record, after `prepare` has changed it. Pure. */
+/** Parses the text of a record, after `prepare` has changed the text. Has no side effects. */
 export function parseJson(
   bytes: Buffer,
   prepare?: (text: string) => string,
@@ -20,7 +20,7 @@ export function parseJson(
   }
 }
 
-/** V8's message quotes the record, so only the position is taken from it. */
+/** The position of an error. V8's message quotes the record, so only the position is taken from the message. */
 function position(error: unknown): string {
   const message = (error as Error).message;
   const offset = /position (\d+)/.exec(message)?.[1];

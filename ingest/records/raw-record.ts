@@ -4,13 +4,13 @@ import type { DeadLetter } from './outcome.js';
 export interface RawRecord {
   /** Line in a text, or index in an array, from 1. */
   line: number;
-  /** The line on which the record ends, if different. */
+  /** The line on which the record ends, if that is not `line`. */
   lastLine?: number;
   /** Position among all records, if a line holds several; by default the line. */
   order?: number;
   /** Text of the record, or one piece of an over-long line. */
   bytes: Buffer;
-  /** The text as received, if different. */
+  /** The text as received, if that is not `bytes`. */
   untouched?: Buffer;
   /** The Kafka record. Its key is parsed when it is read. */
   keyed?: { readonly key: Buffer | null };
@@ -20,11 +20,11 @@ export interface RawRecord {
   mapped?: object;
   /** Number of placeholders that the mapping left out, such as `#N/A`. */
   leftOut?: number | undefined;
-  /** Why the source could not parse it. */
+  /** The reason why the source could not parse the record. */
   rejection?: DeadLetter | undefined;
-  /** The error with which its mapping failed, for the log. */
+  /** The error with which the mapping of the record failed, for the log. */
   fault?: unknown;
-  /** The mapping leaves the record out: it is neither accepted nor rejected. */
+  /** Whether the mapping leaves the record out: such a record is neither accepted nor rejected. */
   isSkipped?: boolean;
   /** A piece of a line that is too long; `last` on its last piece. */
   overlong?: 'piece' | 'last';

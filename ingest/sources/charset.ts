@@ -5,7 +5,7 @@ import { UnreadableInputError } from '../records/raw-record.js';
 /** Encodings that are not charsets of text. */
 const NO_CHARSETS = new Set(['base64', 'hex', 'internal', 'utf7', 'utf7imap']);
 /**
- * Text that declares one of these charsets is read as windows-1252, as in browsers, because it may have the quotes and the euro sign of
+ * Charsets that are read as windows-1252, as in browsers, because text that declares one of them may have the quotes and the euro sign of
  * Windows.
  */
 const WESTERN = new Set(['ascii', 'usascii', 'iso88591', 'latin1', 'l1', 'binary']);
@@ -13,7 +13,7 @@ const UTF8 = new Set(['utf8', 'unicode11utf8']);
 
 const plainName = (label: string) => label.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** The charset of a label, such as `windows-1252`; null for UTF-8 and undefined for an unknown label. */
+/** The charset that a label names, such as `windows-1252`; null for UTF-8 and undefined for an unknown label. */
 export function charsetOf(label: string): string | null | undefined {
   const name = plainName(label);
   if (UTF8.has(name)) return null;

@@ -1,5 +1,5 @@
 /**
- * Reads the rows of CSV with csv-parse. A row that is too long is passed on in pieces and does not stop others, which csv-parse alone
+ * Reads the rows of CSV with csv-parse. A row that is too long is passed on in pieces and does not stop other rows, which csv-parse alone
  * cannot do.
  */
 import { once } from 'node:events';
@@ -8,9 +8,9 @@ import { UnreadableInputError } from '../records/raw-record.js';
 
 export interface CsvRow {
   cells: string[];
-  /** The text of the row without line feeds before and after it. */
+  /** The text of the row without the line feeds before and after the row. */
   bytes: Buffer;
-  /** Lines of its first and last byte, from 1. */
+  /** Lines of the first and the last byte of the row, from 1. */
   line: number;
   lastLine: number;
 }
@@ -20,14 +20,14 @@ export interface CsvPiece {
   bytes: Buffer;
   /** Line on which the row begins, from 1. */
   line: number;
-  /** For the last piece: the line on which the row ends. */
+  /** The line on which the row ends; present in the last piece. */
   lastLine?: number;
   overlong: 'piece' | 'last';
 }
 
 export interface CsvRowsOptions {
   delimiter: string;
-  /** Maximum number of cells per row. A longer row keeps one cell more, so that callers notice. */
+  /** Maximum number of cells per row. A longer row keeps one cell more than this, so that callers notice. */
   maxCells: number;
   /** Maximum bytes in the cells of a row. */
   maxBytes: number;
@@ -114,7 +114,7 @@ class RowParser {
       encoding: 'latin1',
       info: true,
       max_record_size: maxBytes,
-      // The types do not know that it receives `info` too.
+      // The cast is needed because the types do not know that the function receives `info` too.
       on_record: ((row: ParsedRow) => this.#add(row, maxCells)) as never,
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
@@ -124,7 +124,7 @@ class RowParser {
     this.#parser.on('error', () => undefined).resume();
   }
 
-  /** Resolves with whether the next row is too long. Throws `UnreadableInputError`. */
+  /** Parses a chunk. Resolves with whether the next row is too long. Throws `UnreadableInputError`. */
   async write(chunk: Buffer): Promise<boolean> {
     this.#unread.push(chunk);
     const error = await new Promise<unknown>((resolve) => void this.#parser.write(chunk, resolve));
@@ -211,7 +211,7 @@ class RowEnd {
   #isQuoted = false;
   #hasBegun = false;
   #isCellStart = true;
-  /** The last byte was a quotation mark within a quoted cell. It ends the cell unless another mark follows. */
+  /** Whether the last byte was a quotation mark within a quoted cell. The mark ends the cell unless another mark follows. */
   #mark = false;
 
   constructor(delimiter: string, linesBefore: number) {

@@ -10,7 +10,7 @@ import { resumed } from './resumed.js';
 
 const ROWS_PER_CHUNK = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;
-/** Maximum columns of a header or row. A row of a mebibyte could have a million empty cells. */
+/** Maximum columns of a header or row. Without a limit, a row of a mebibyte could have a million empty cells. */
 const MAX_COLUMNS = 10_000;
 
 /** The columns of a file cannot be used, and no record was read. The message says what to change. */
@@ -33,7 +33,7 @@ export interface CsvFile {
 
 type Headers = readonly (readonly (string | readonly string[])[])[] | 'any';
 
-/** How the text probably must be read, as the text suggests and the caller did not say. */
+/** The way in which the text must probably be read, if the text suggests a way and the caller named none. */
 export interface ProposedReading {
   charset?: string;
   /** Line of the header, from 1. */
@@ -41,15 +41,15 @@ export interface ProposedReading {
 }
 
 export interface CsvOptions {
-  /** Line of the header, from 1. Earlier lines are skipped. If set, no header is searched for. */
+  /** Line of the header, from 1. Earlier lines are skipped. If absent, the header is searched for. */
   headerRow?: number;
   /** Whether the text comes from a sheet: the delimiter is a comma, a CR is a line break within a cell, and rows may end early. */
   isSheet?: boolean;
-  /** Called with a reading that would make the text readable, before an error about it or while its records are read. */
+  /** Called with a reading that would make the text readable. Called before an error about the text, or while its records are read. */
   onProposed?: (proposed: ProposedReading) => void;
   /**
-   * Columns of known tables: lines before a line with all columns of a table are skipped. `any`: lines before the line with most cells are
-   * skipped.
+   * Columns of known tables: lines before a line with all columns of a known table are skipped. With `any`, lines before the line with most
+   * cells are skipped.
    */
   headers?: Headers;
   /** Whether the widest line is the header, as with `any`, if no known table is found. */
@@ -218,7 +218,7 @@ const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r\n＝＋�
 
 const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');
 
-/** Reads at least the first `lines`, or as much as is searched for a header. */
+/** Reads at least the first `lines` lines, or as much text as is searched for a header. */
 async function readBeginning(
   iterator: AsyncIterator<Uint8Array>,
   lines: number | undefined,
@@ -234,7 +234,7 @@ async function readBeginning(
   return hasMark ? beginning.subarray(3) : beginning;
 }
 
-/** The index after this many line feeds; -1 if there are fewer. */
+/** The index after this many line feeds; -1 if the text has fewer. */
 function startOfLine(text: Buffer, lines: number): number {
   let start = 0;
   for (let line = 0; line < lines; line++) {
@@ -257,7 +257,10 @@ function proposeCharset(text: Buffer, onProposed: CsvOptions['onProposed']): voi
   if (charset !== undefined) onProposed?.({ charset });
 }
 
-/** Proposes another line as the header if the first line has at most half as many values: then it is a title, or the day of a report. */
+/**
+ * Proposes another line as the header if the first line has at most half as many values: then the first line is a title, or the day of a
+ * report.
+ */
 function proposeHeader(
   beginning: Buffer,
   first: CsvRow | CsvPiece | undefined,
@@ -273,7 +276,7 @@ function proposeHeader(
 const MAX_PREAMBLE_LINES = 50;
 const MAX_FOOTER_LINES = 50;
 
-/** The text from the header of a known table on, or the whole text if there is none. */
+/** The text from the header of a known table on, or the whole text if it has no such header. */
 function afterPreamble(
   beginning: Buffer,
   headers: Headers,
@@ -324,7 +327,7 @@ const valuesOf = (cells: readonly string[] = []) => cells.filter((cell) => !isBl
 
 /**
  * Finds the header: the first line with the most cells, or with the most cells that two lines have, because a row may have a cell too many.
- * A line that begins with a value and has at most half the values of others is a title and is skipped.
+ * A line that begins with a value and has at most half the values of other lines is a title and is skipped.
  */
 function headerIndex(rows: readonly string[][]): number {
   const counts = rows.map((cells) => cells.length);

@@ -1,4 +1,4 @@
-/** Decompresses an input after checking it completely, so that no record is stored before the checksum at the end is verified. */
+/** Decompresses an input after checking the whole input, so that no record is stored before the checksum at the end is verified. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { MAX_MEMORY_BYTES, type Replayable } from './replayable.js';
@@ -13,13 +13,13 @@ export class DamagedInputError extends Error {
 
 export interface DecompressOptions {
   zstd: ZstdLimits;
-  /** Called with the number of new bytes before they are stored or yielded for the first time. It throws to end the input. */
+  /** Called with the number of new bytes before they are stored or yielded for the first time. May throw to end the input. */
   onBytes?(bytes: number): void;
 }
 
 /**
- * Yields the content after the whole input was decompressed without an error. Content over 4 MiB is decompressed twice, so that memory
- * stays bounded. Throws `DamagedInputError`, and the errors of the source.
+ * Yields the content once the whole input was decompressed without an error. Content over 4 MiB is decompressed twice, so that memory stays
+ * bounded. Throws `DamagedInputError`, and the errors of the source.
  */
 export async function* decompressed(
   source: Pick<Replayable, 'read'>,

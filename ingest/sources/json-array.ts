@@ -43,13 +43,16 @@ export async function* jsonArray(
   }
 }
 
-/** Removes line breaks, which JSON has only between values, so that a record is always one line. */
+/** Removes line breaks, so that a record is always one line. JSON has line breaks only between values. */
 function onOneLine(element: Buffer): Buffer {
   if (!element.includes(NEWLINE) && !element.includes(RETURN)) return element;
   return Buffer.from(element.map((byte) => (byte === NEWLINE || byte === RETURN ? SPACE : byte)));
 }
 
-/** Offsets of the first element and of each end. A buffer per element would need a hundred times the bytes of the smallest element. */
+/**
+ * Offsets of the first element and of the end of each element. A buffer per element would need a hundred times the bytes of the smallest
+ * element.
+ */
 interface Elements {
   first: number;
   ends: number[];
@@ -82,7 +85,7 @@ async function split(body: Buffer): Promise<Elements> {
   return { first, ends };
 }
 
-/** The end of a single object that begins at `from`. Throws if the body is anything else. */
+/** The end of a single object that begins at `from`. Throws if the body is not a single object. */
 function objectEnd(body: Buffer, from: number): number {
   const text = body.subarray(from);
   if (body[from] === OPEN_OBJECT && isRejected(text)) return body.length;
