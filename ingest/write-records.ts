@@ -6,13 +6,15 @@ import {
   StoreError,
 } from '../services/shared/store-errors.js';
 
-/** A record that the store rejected, by its index in the write. */
+/** A record that the store rejected. `index` is the position of the record in the write. */
 export interface RejectedWrite {
   index: number;
   reason: unknown;
 }
 
-/** Writes all records or rejects. Rejects with `PartialWriteError` if it wrote the records that it does not name. */
+/**
+ * Writes all records or rejects. A rejection with `PartialWriteError` means that the write wrote all records that the error does not name.
+ */
 export type Write = (records: readonly OrderedRecord<object>[]) => Promise<void>;
 
 export interface WriteOptions {
@@ -25,12 +27,16 @@ export interface WriteOptions {
   signal?: AbortSignal;
 }
 
-/** Number of parts that a rejected write is divided into: one rejected record of 500 takes 25 writes, and 500 of 500 take 590. */
+/**
+ * Number of parts into which a rejected write is divided: finding one rejected record among 500 takes 25 writes, and 500 rejected records
+ * take 590.
+ */
 const PARTS = 8;
 
 /**
- * Writes records. If a write is rejected, searches it for the records at fault, so that all others are written. Rejects with any error of
- * `write` that does not reject records (see `isRejection`): some records may be written then, and all may be written again.
+ * Writes records. If a write is rejected, searches for the records at fault, so that all other records are written. Rejects with any error
+ * of `write` that does not reject records (see `isRejection`): some records may be written then, and the caller may write all of them
+ * again.
  */
 export async function writeRecords(
   write: Write,
@@ -66,9 +72,9 @@ export async function writeRecords(
   return [];
 }
 
-/** The store is unavailable or overloaded: the same write may succeed later. */
+/** Whether the store is unavailable or overloaded, so that the same write may succeed later. */
 export const isOutage = (error: unknown): boolean => error instanceof StoreError;
 
-/** The store says that a record is at fault. Any other error that is not an outage is a fault of this program. */
+/** Whether the store says that a record is at fault. Any other error that is not an outage is a fault of this program. */
 export const isRejection = (error: unknown): boolean =>
   error instanceof RejectedError || error instanceof RecordRejectedError;

@@ -45,7 +45,7 @@ export function namesFrom(
 /** The source for a field from a column. `values` are some texts of the column. */
 export function sourceFor(field: string, column: string, values: readonly string[]): Source {
   if (field === 'company_domain' || field === 'domain') return { path: column, host: true };
-  // `contact_id` is derived from the email only for addresses: a placeholder among addresses must not become an id.
+  // Takes only email addresses: a placeholder among addresses must not become an id.
   if (field === 'contact_id' && values.some((value) => value.includes('@')))
     return { path: column, email: true, lower: true, id: true };
   // Turns other texts, such as a name, into an identifier.

@@ -22,7 +22,7 @@ export async function* asUtf8(
 ): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let beginning: Buffer = Buffer.alloc(0);
-  // Stops waiting after two bytes of UTF-16: two bytes distinguish UTF-16, so a slow source need not deliver more.
+  // Two bytes are enough to distinguish UTF-16, so a slow source need not deliver more.
   const isEnough = () => beginning.length >= 3 || (beginning.length === 2 && beginning[0] !== UTF8_MARK[0]);
   while (!isEnough()) {
     const step = await iterator.next();

@@ -4,7 +4,7 @@ import { resumed } from './resumed.js';
 const NEWLINE = 10;
 const RETURN = 13;
 const QUOTE = 34;
-/** Bytes that decide which line ends a text has. */
+/** Number of bytes that decide which line ends a text has. */
 const SEARCHED_BYTES = 64 * 1024;
 
 /**
@@ -41,7 +41,7 @@ class LineEnds {
   #newlines = 0;
   #isNewlineLast = false;
 
-  /** Whether more of the text is needed. */
+  /** Whether the decision needs more of the text. */
   get isOpen(): boolean {
     const mayBeReturns = this.#newlines === 0 || (this.#newlines === 1 && this.#returns > 0);
     return mayBeReturns && this.#bytes < SEARCHED_BYTES;

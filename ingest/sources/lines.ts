@@ -1,7 +1,7 @@
 import { deadLetter } from '../records/outcome.js';
 import type { RawRecord } from '../records/raw-record.js';
 
-/** Size limit of a record, also in Kafka. */
+/** Maximum bytes of a record, also in Kafka. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 export const LINE_TOO_LONG = deadLetter(
   'line_too_long',
@@ -67,7 +67,7 @@ export async function* lines(
     let from = 0;
     for (;;) {
       if (heldBytes === 0 && !overlong) {
-        // A body of nothing but line feeds would otherwise become millions of buffers.
+        // Skips blank lines without a buffer for each: a body of nothing but line feeds would become millions of buffers.
         let at = from;
         while (isWhiteSpace(bytes[at])) at++;
         if (bytes[at] === NEWLINE && at - from <= limit + 1) {

@@ -3,7 +3,7 @@ import { asUtf8 } from './as-utf8.js';
 import { resumed } from './resumed.js';
 import type { TextFormat } from './text.js';
 
-/** Maximum bytes of the first line that are read to decide. */
+/** Maximum bytes of the first line that are read to recognize the format. */
 const MAX_PEEKED_BYTES = 64 * 1024;
 /** First bytes of every ZIP archive, such as a workbook. */
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
@@ -38,7 +38,7 @@ async function* onlyOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 function formatOf(line: string): TextFormat {
-  // An array of objects, or an object over several lines. A CSV column may be called [id].
+  // Whether the text is JSON: an array of objects, or an object over several lines. A CSV column may be called [id].
   if (/^\[\s*(?:[{\]]|$)/.test(line) || /^\{[ \t\r]*\n/.test(line)) return 'json';
   return line.startsWith('{') ? 'ndjson' : 'csv';
 }

@@ -11,8 +11,8 @@ import type { OpenedText } from './text.js';
 const PEEKED_RECORDS = 100;
 
 /**
- * The preset of a text. A preset name requires its marks in the first records; the name of a source, or `auto`, recognizes a preset by
- * them. The text keeps its records.
+ * Finds the preset of a text. The name of a preset requires the marks of that preset in the first records. The name of a source, or `auto`,
+ * recognizes a preset by the first records. The text can still be read from its beginning.
  */
 export async function recognizeText(
   text: OpenedText,
@@ -28,14 +28,14 @@ export async function recognizeText(
     : { name: found.name, ...withKnownColumns(found.name, found.preset, sample.columns) };
 }
 
-/** The preset of a text, including columns added by their names. */
+/** The preset of a text, including columns that were added by their names. */
 export interface RecognizedText {
   name: string;
   preset: Preset;
   taken: TakenColumn[];
 }
 
-/** The first records of a text, which keeps them. Rows of CSV have only the columns that they fill. */
+/** The first records of a text, which can still be read from its beginning. Rows of CSV have only the columns that they fill. */
 export async function peekRecords(text: OpenedText): Promise<SourceRecord[]> {
   const iterator = text.records[Symbol.asyncIterator]();
   const peeked: RawRecord[][] = [];

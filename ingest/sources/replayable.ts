@@ -1,4 +1,4 @@
-/** Bytes that can be read twice, such as a compressed body: first to check it, then to process its records. */
+/** Bytes that can be read twice, such as a compressed body: first to check the bytes, then to process the records. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -34,15 +34,16 @@ export interface TemporarySpace {
   release(bytes: number): void;
 }
 
-/** A file that may be read several times, and by others too. */
+/** A file that may be read several times, and by other readers too. */
 export const replayableFile = (path: string): Pick<Replayable, 'read' | 'close'> => ({
   read: () => createReadStream(path, { highWaterMark: READ_BYTES }),
   close: async () => undefined,
 });
 
 /**
- * Reads all chunks. Keeps up to 4 MiB in memory, and more in a temporary file without a name, which disappears with the process. Throws the
- * errors of the chunks and of the space, and `TemporaryFileError`. If the expected size is known and has no room, throws at once.
+ * Reads all chunks. Keeps up to 4 MiB in memory. More bytes go to a temporary file without a name, which disappears with the process.
+ * Throws the errors of the chunks and of the space, and `TemporaryFileError`. If the expected size is known and the space has no room for
+ * it, throws at once.
  */
 export async function replayable(
   chunks: AsyncIterable<Uint8Array>,

@@ -1,4 +1,4 @@
-/** Yields the items of a source, including `taken`, its first items, which were read already. Closes the source. */
+/** Yields the items of a source from the beginning: first `taken`, which were read already, then the rest. Closes the source. */
 export async function* resumed<T>(taken: Iterable<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
   try {
     yield* taken;

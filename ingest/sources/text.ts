@@ -21,13 +21,13 @@ import { sheetAsCsv } from './xlsx/sheet.js';
 export type TextFormat = 'ndjson' | 'json' | 'csv' | 'xlsx';
 
 export interface TextOptions extends CsvOptions {
-  /** Limit of a JSON array, which is kept in memory as a whole; unlimited by default. */
+  /** Maximum bytes of a JSON array, which is kept in memory as a whole; unlimited by default. */
   maxJsonBytes?: number;
   /** The charset of text without a byte order mark; by default UTF-8. */
   charset?: string;
-  /** Limit of the sheet of an XLSX file and of its CSV, in bytes; default 1 GiB. */
+  /** Maximum bytes of the sheet of an XLSX file, and of the CSV made from it; default 1 GiB. */
   maxSheetBytes?: number;
-  /** Ends reading an XLSX file, which continues without new bytes. */
+  /** Signal that ends the reading of an XLSX file, which continues without new bytes. */
   signal?: AbortSignal;
 }
 
@@ -40,11 +40,11 @@ export type ReadingOptions = Pick<
 const MAX_SHEET_BYTES = 1024 ** 3;
 
 export interface OpenedText {
-  /** May be read once. */
+  /** The records of the text. May be read once. */
   records: RecordSource;
   /** The header of CSV. */
   header?: { columns: readonly string[]; bytes: Buffer; delimiter: string; preamble: string };
-  /** Whether records are needed as they arrive, such as from a pipe. */
+  /** Whether records are needed as they arrive, for example from a pipe. */
   isLive?: boolean;
   close(): void;
 }
@@ -85,7 +85,7 @@ async function openTable(chunks: AsyncIterable<Uint8Array>, options: CsvOptions)
   return { records: records(), header: { columns: header, bytes: headerBytes, ...file }, close };
 }
 
-/** A column of CSV, and the fields of the stream that it becomes; empty if it is left out. */
+/** A column of CSV, and the fields of the stream that the column becomes; empty if the mapping leaves the column out. */
 export interface ColumnUse {
   column: string;
   fields: string[];
@@ -148,7 +148,7 @@ export async function mapText(
   }
 }
 
-/** Throws `ColumnsError` for a monthly report without last days: its rows all begin on the first day of different months. */
+/** Throws `ColumnsError` for a monthly report without last days: all its rows begin on the first day of different months. */
 function requireDays(column: string, rows: readonly SourceRecord[], order: DateOrder = 'dmy'): void {
   const days = new Set<string>();
   for (const row of rows) {
@@ -181,7 +181,7 @@ async function* renamedRows(records: RecordSource, names: ReadonlyMap<string, st
 const SETTLING_ROWS = 10_000;
 const SETTLING_BYTES = 16 * 1024 * 1024;
 
-/** The first rows, and the source from its beginning. */
+/** Reads the first rows. Returns these rows, and the source from its beginning. */
 export async function readFirstRows(records: RecordSource) {
   const iterator = records[Symbol.asyncIterator]();
   const chunks: RawRecord[][] = [];

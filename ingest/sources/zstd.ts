@@ -3,7 +3,7 @@ import { Decompress } from 'fzstd';
 import xxhash, { type XXHashAPI } from 'xxhash-wasm';
 import { TimeSlice } from '../../services/shared/async.js';
 
-/** The input is not valid zstd, or exceeds the limits of decompression. The message says which. */
+/** The input is not valid zstd, or exceeds the limits of decompression. The message says which of these is the case. */
 export class ZstdError extends Error {
   override readonly name = 'ZstdError';
 }
@@ -12,11 +12,11 @@ export class ZstdError extends Error {
 export class ZstdLimitError extends ZstdError {}
 
 export interface ZstdLimits {
-  /** Decoders should support at least 8 MiB (RFC 8878 3.1.1.1.2). */
+  /** Maximum bytes of a window. Decoders should support at least 8 MiB (RFC 8878 3.1.1.1.2). */
   maxWindowBytes: number;
   /**
-   * Maximum bytes that fzstd may move. It moves the whole window for each block, so many small blocks are slow. Each block adds
-   * `STEP_BYTES`.
+   * Maximum bytes that fzstd may move. fzstd moves the whole window for each block, so many small blocks are slow. Each block also counts
+   * as `STEP_BYTES`.
    */
   maxMovedBytes?: number;
 }
@@ -25,7 +25,7 @@ export const ZSTD_MAGIC = 0xfd2fb528;
 /** First of 16 magic numbers: the lower four bits may vary. */
 const ZSTD_SKIPPABLE = 0x184d2a50;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** Cost of a frame or block without content, as a number of bytes that could be copied in the same time. */
+/** Cost of a frame or block without content, expressed as the number of bytes that could be copied in the same time. */
 const STEP_BYTES = 16 * 1024;
 const HAS_CHECKSUM = 0x04;
 const IS_SINGLE_SEGMENT = 0x20;
@@ -39,7 +39,7 @@ function zstdHeader(descriptor: number) {
   const sizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 1 << sizeFlag;
   const sizeAt = (isSingleSegment ? 5 : 6) + ([0, 1, 2, 4][descriptor & 3] as number);
   return {
-    /** Size of the header with the magic number. */
+    /** Bytes of the header, including the magic number. */
     bytes: sizeAt + sizeBytes,
     isSingleSegment,
     hasChecksum: (descriptor & HAS_CHECKSUM) !== 0,
@@ -56,7 +56,7 @@ function zstdHeader(descriptor: number) {
   };
 }
 
-/** The number of bytes of a block after its header of 3. */
+/** The number of bytes of a block after its header of 3 bytes. */
 function zstdBlock(header: number) {
   const isRepeated = ((header >> 1) & 3) === 1;
   return { isLast: (header & 1) === 1, size: header >> 3, bytes: isRepeated ? 1 : header >> 3 };
@@ -64,7 +64,7 @@ function zstdBlock(header: number) {
 
 let hashes: Promise<XXHashAPI> | undefined;
 
-/** Yields the content block by block. Throws `ZstdError`; a checksum that does not match is found only after the content of its frame. */
+/** Yields the content block by block. Throws `ZstdError`; finds a checksum that does not match only after the content of its frame. */
 export async function* decompressZstd(
   chunks: AsyncIterable<Uint8Array>,
   { maxWindowBytes, maxMovedBytes = Number.POSITIVE_INFINITY }: ZstdLimits,
@@ -96,7 +96,7 @@ export async function* decompressZstd(
       const problem = `its window is larger than ${maxWindowBytes} bytes; compress at a lower level`;
       throw new ZstdLimitError(problem);
     }
-    // fzstd skips checksums, so they are verified here. Without a checksum, the last block ends the frame.
+    // fzstd skips checksums, so this function verifies them. Without a checksum, the last block ends the frame.
     if (frame.hasChecksum) hashes ??= xxhash();
     const hash = frame.hasChecksum ? (await hashes)?.create64() : undefined;
     header.writeUInt8((start[4] as number) & ~HAS_CHECKSUM, 4);
@@ -146,7 +146,7 @@ class ByteReader {
     return false;
   }
 
-  /** Throws `ZstdError` if the input has fewer bytes. */
+  /** Reads bytes. Throws `ZstdError` if the input has fewer bytes. */
   async read(count: number): Promise<Buffer> {
     while (this.#held.length < count) {
       if (!(await this.#fill())) throw new ZstdError('it ends early');
@@ -166,7 +166,7 @@ class ByteReader {
     this.#held = this.#held.subarray(left);
   }
 
-  /** Whether there was another chunk, which may be empty. */
+  /** Reads another chunk, which may be empty. Returns false at the end of the input. */
   async #fill(): Promise<boolean> {
     const step = await this.#chunks.next();
     if (step.done) return false;

@@ -24,7 +24,7 @@ export type StreamName = keyof typeof STREAMS;
 
 export const STREAM_NAMES = Object.keys(STREAMS) as StreamName[];
 
-/** The stream with this name; undefined if there is none. */
+/** The stream with this name; undefined if no stream has the name. */
 export function findStream(name: string): Stream | undefined {
   return Object.hasOwn(STREAMS, name) ? STREAMS[name as StreamName] : undefined;
 }

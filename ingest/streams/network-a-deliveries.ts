@@ -28,8 +28,8 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
 };
 
 /**
- * The allowed dates (contract 5.1, 5.14). The last date is counted from the acceptance, so that a record means the same whenever it is
- * processed.
+ * Checks that a date is allowed (contract 5.1, 5.14). The last allowed date is counted from the acceptance, so that a record means the same
+ * whenever it is processed.
  */
 export function checkDate(date: string, acceptedAt: number, first: string): FieldError | null {
   const last = lastDate(acceptedAt);
@@ -42,8 +42,8 @@ export function checkDate(date: string, acceptedAt: number, first: string): Fiel
 }
 
 /**
- * The last date computed. Records of a batch usually have the same day, and computing two dates per record took a sixth of the decoding
- * time.
+ * The last allowed date that was computed. Records of a batch usually have the same day, and computing two dates per record took a sixth of
+ * the decoding time.
  */
 let known = { day: Number.NaN, last: '' };
 

@@ -1,5 +1,6 @@
 /**
- * Processes the batches of a stream. Timers, clock and random numbers are injected, so that a simulation can run it in one thread.
+ * Processes the batches of a stream. Timers, clock and random numbers are injected, so that a simulation can run the processor in one
+ * thread.
  */
 
 import { isSuppressed } from '../../services/contacts/suppression.js';
@@ -28,7 +29,7 @@ import type { RecordWriter } from './record-writer.js';
 export interface BatchProcessorDeps {
   writer: RecordWriter;
   sendDeadLetters: SendDeadLetters;
-  /** Shared by all partitions, so that one batch is decoded while another is written. */
+  /** Mutex that all partitions share, so that one batch is decoded while another batch is written. */
   decoding: Pick<Mutex, 'runExclusive'>;
   /** Called when the store has written or rejected records, or an offset was committed. */
   onProgress(): void;
@@ -41,13 +42,13 @@ export interface BatchProcessorDeps {
   signal: AbortSignal;
   /** Resolves after `milliseconds`, or as soon as the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** What the worker does with fields that the stream does not have. Default: `reject`. */
+  /** What the worker does with fields that the stream does not have; default `reject`. */
   unknownFields?: UnknownFields;
   /** Maximum records of a write after a rejection; by default `RECORDS_AFTER_REJECTION`. */
   recordsAfterRejection?: number;
   /** Monotonic time in milliseconds. */
   now(): number;
-  /** A number from 0 (inclusive) to 1 (exclusive). */
+  /** Source of random numbers from 0 (inclusive) to 1 (exclusive). */
   random(): number;
   /** Creates a time slice, so that other work runs while the records of one batch are decoded. */
   newTimeSlice(): Pick<TimeSlice, 'shouldYield' | 'yieldToEventLoop'>;
@@ -58,11 +59,11 @@ export interface CommittedRecords {
   partition: number;
   records: readonly KafkaRecord[];
   rejected: readonly Rejection[];
-  /** Records without effect, because a newer record of their key exists. */
+  /** Records that had no effect, because a newer record of their key exists. */
   stale: number;
-  /** Number of records after these in the partition. */
+  /** Number of records in the partition after these records. */
   lag: number;
-  /** Time when their batch was started, as returned by `now`. */
+  /** Time when the batch of these records was started, as returned by `now`. */
   startedMs: number;
 }
 
@@ -138,7 +139,7 @@ async function writeWithRetry(
 
 /** Rejections in the order of their offsets. Indices in `rejectedWrites` count only decoded records. */
 function rejectionsOf(part: readonly DecodedRecord[], rejectedWrites: readonly RejectedWrite[]): Rejection[] {
-  // Dead letters would keep erased data. A record without effect needs no dead letter.
+  // Dead letters would keep erased data. A record that had no effect needs no dead letter.
   const kept = rejectedWrites.filter(({ reason }) => !isSuppressed(reason) && !isStale(reason));
   const reasons = new Map(kept.map(({ index, reason }) => [index, reason]));
   const rejected: Rejection[] = [];
@@ -206,7 +207,7 @@ function createBatchDecoder(
     },
   );
   let fault: unknown;
-  /** Time of the deletion that the current tombstone belongs to. */
+  /** Time of the deletion to which the current tombstone belongs. */
   let deletedAt: string | undefined;
   /** Deletions that are the last record of their partition so far. */
   const deletions = new Map<number, { key: Buffer; updatedAt: string }>();

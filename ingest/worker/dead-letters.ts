@@ -10,7 +10,7 @@ import { deadLetterTopicOf } from '../sources/kafka/topics.js';
 /** Bytes that a dead letter keeps of a key, value or header that is too long. */
 const TRUNCATED_BYTES = 1024;
 
-/** What rejected the record: the decoder, the store, or an operator. */
+/** The part that rejected the record: the decoder, the store, or an operator. */
 type Stage = 'decode' | 'write' | 'skip';
 
 export interface Rejection {
@@ -28,29 +28,29 @@ export const HEADER = {
   topic: 'reachline-topic',
   partition: 'reachline-partition',
   offset: 'reachline-offset',
-  /** Times the record was rejected. */
+  /** Number of times that the record was rejected. */
   attempts: 'reachline-attempts',
-  /** Present if the record was too large and only its beginning is stored: the size of its value in bytes. */
+  /** Bytes of the record's value; present if the record was too large and only its beginning is stored. */
   truncated: 'reachline-truncated',
   /**
-   * Time and sequence of the first acceptance, which order the record, even when it is replayed. The time is in milliseconds since the
-   * epoch.
+   * Time and sequence of the first acceptance, which order the record even when the record is replayed. The time is in milliseconds since
+   * the epoch.
    */
   acceptedAt: 'reachline-accepted-at',
   sequence: 'reachline-sequence',
 } as const;
 const OWN_HEADERS: ReadonlySet<string> = new Set(Object.values(HEADER));
-/** Headers that a replayed record keeps: its order, and how often it was rejected. */
+/** Headers that a replayed record keeps: the order of the record, and the number of its rejections. */
 const REPLAYED_HEADERS: ReadonlySet<string> = new Set([HEADER.attempts, HEADER.acceptedAt, HEADER.sequence]);
 
-/** Size of a request, unless one record is larger. */
+/** Maximum bytes of a request, unless one record is larger. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
-/** Limit above which a dead letter is truncated. It is below the limit of the topics, so that a complete dead letter can be replayed. */
+/** Bytes above which a dead letter is truncated. They are below the limit of the topics, so that a complete dead letter can be replayed. */
 const MAX_LETTER_BYTES = 7 * 1024 * 1024;
 /** A truncated dead letter keeps the headers of its record up to this size. */
 const MAX_FOREIGN_HEADER_BYTES = 64 * 1024;
 
-/** Sends rejected records of a batch to the dead-letter topic of its topic; resolves when every in-sync replica has them. */
+/** Sends rejected records of a batch to the dead-letter topic of the batch's topic; resolves when every in-sync replica has the records. */
 export type SendDeadLetters = (batch: Pick<Batch, 'topic'>, rejected: readonly Rejection[]) => Promise<void>;
 
 export function deadLetterSender(producer: RecordSender): SendDeadLetters {
@@ -107,7 +107,7 @@ function letterOf(topic: string, { record, reason, stage }: Rejection): Outgoing
   return { key, value, headers };
 }
 
-/** Keeps the headers, the offset and the beginning of a record that is too large, and its size in a header. */
+/** Keeps the headers, the offset and the beginning of a record that is too large. Stores the size of the record in a header. */
 function truncate({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord {
   const own: Headers = {};
   const foreign: Headers = {};
@@ -130,7 +130,7 @@ function truncate({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord 
 
 function beginningOf<T extends Buffer | string | null>(content: T): T {
   if (content === null) return content;
-  // Strings are our own headers. A character at the cut may be lost.
+  // Only Reachline's own headers are strings. A character at the cut may be lost.
   if (typeof content === 'string') return content.slice(0, TRUNCATED_BYTES).toWellFormed() as T;
   return content.subarray(0, TRUNCATED_BYTES) as T;
 }
@@ -164,7 +164,10 @@ export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord, clock: Clock =
     OLDEST_ACCEPTANCE_MS,
   );
 
-/** Digits of a sequence that distinguish partitions; the others hold the offset. Records without a key may be in any partition. */
+/**
+ * Factor that leaves three digits of a sequence for the partition; the other digits hold the offset. Records without a key may be in any
+ * partition.
+ */
 const PARTITIONS = 1000;
 const OFFSETS = 1e7;
 
@@ -173,20 +176,20 @@ export const sequenceOf = ({ headers, offset, partition }: KafkaRecord): number 
   headerNumber(headers, HEADER.sequence) ??
   (Number(offset) % OFFSETS) * PARTITIONS + (partition % PARTITIONS);
 
-/** Undefined if the header is absent or not a number. */
+/** The number in a header; undefined if the header is absent or not a number. */
 function headerNumber(headers: Headers, name: string): number | undefined {
   if (headers[name] === undefined) return undefined;
   const text = headerText(headers, name);
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** '' if the header is absent. */
+/** The text of a header; '' if the header is absent. */
 export function headerText(headers: Headers, name: string): string {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value)?.toString() ?? '';
 }
 
-/** The original record for replay. It keeps its order and the number of its rejections. */
+/** The original record, for replay. The record keeps its order and the number of its rejections. */
 export function stripDeadLetterHeaders({ key, value, headers }: KafkaRecord): OutgoingRecord {
   const kept = Object.entries(headers).filter(
     ([name]) => REPLAYED_HEADERS.has(name) || !OWN_HEADERS.has(name),

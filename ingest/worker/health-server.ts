@@ -9,7 +9,7 @@ import {
 
 interface WorkerHealth {
   registry: Registry;
-  /** Stores and brokers that the worker depends on, by name. */
+  /** Stores and brokers on which the worker depends, by name. */
   checks: Record<string, Pingable>;
   /** Streams whose consumer waits for its restart. */
   failing(): readonly string[];

@@ -16,7 +16,7 @@ export interface StreamMetrics {
   offsetLost(): void;
   /** Sets the number of uncommitted records by partition. Partitions that are no longer assigned are removed. */
   lag(partitions: ReadonlyMap<number, bigint>): void;
-  /** Registers a function that returns the bytes of records that the consumer holds. It is called when metrics are read. */
+  /** Registers a function that returns the bytes of records that the consumer holds. The function is called when metrics are read. */
   held(readBytes: () => number): void;
 }
 

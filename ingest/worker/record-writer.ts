@@ -6,15 +6,18 @@ import {
 } from '../../services/shared/store-errors.js';
 import { isOutage, isRejection, type RejectedWrite, type Write, writeRecords } from '../write-records.js';
 
-/** Rejections without a write in between after which the store is checked with a record that it has written before. */
+/**
+ * Consecutive rejections, without a successful write in between, after which the writer checks the store with a record that the store has
+ * written before.
+ */
 const MAX_CONSECUTIVE_REJECTIONS = 100;
 
 /** The store rejects even a record that it has written before, so the store is at fault and the records may be valid. */
 class StoreRejectsAllError extends StoreUnavailableError {}
 
 /**
- * The writer of a store failed with an error that says nothing about the records, such as a TypeError, which is a fault of this program.
- * The records must be neither dead-lettered nor committed.
+ * The writer of a store failed with an error that says nothing about the records, such as a TypeError. The error is a fault of this
+ * program, so the records must be neither dead-lettered nor committed.
  */
 export class UnexpectedWriteError extends Error {
   override readonly name = 'UnexpectedWriteError';
@@ -25,11 +28,11 @@ export class UnexpectedWriteError extends Error {
 }
 
 /**
- * Both methods reject with `StoreUnavailableError`, `StoreTimeoutError` or `OverloadedError` while the store is unavailable or rejects
- * everything, and with `UnexpectedWriteError` for any other failure.
+ * Writes the records of one stream. Both methods reject with `StoreUnavailableError`, `StoreTimeoutError` or `OverloadedError` while the
+ * store is unavailable or rejects everything, and with `UnexpectedWriteError` for any other failure.
  */
 export interface RecordWriter {
-  /** Writes records with one write. Resolves with the rejected records if all others are written, otherwise with `split`. */
+  /** Writes records with one write. Resolves with the rejected records if all other records are written, otherwise with `split`. */
   writeWhole(
     records: readonly OrderedRecord<object>[],
     onProgress: () => void,
@@ -40,8 +43,8 @@ export interface RecordWriter {
 
 /**
  * Creates the writer of one stream. If a store rejects many consecutive records, the writer repeats a record that the store has written
- * before, which changes nothing. If the store accepts it, the rejected records are at fault. `writeWholeToStore` makes writes that are not
- * searched for rejected records.
+ * before, which changes nothing. If the store accepts this record, the rejected records are at fault. `writeWholeToStore` makes writes that
+ * are not searched for rejected records.
  */
 export function createRecordWriter(
   store: StoreName,
@@ -93,7 +96,7 @@ export function createRecordWriter(
   };
 }
 
-/** Resolves with null if the store writes the records. Rejects if it is unavailable. */
+/** Tries a write. Resolves with the rejection, or with null if the store writes the records. Rejects if the store is unavailable. */
 async function rejectionOf(write: Write, records: readonly OrderedRecord<object>[]): Promise<unknown> {
   try {
     await write(records);

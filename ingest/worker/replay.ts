@@ -17,19 +17,19 @@ export interface DeadLetterRecord {
   detail: string;
   /** Stage that rejected the record: `decode`, `write` or `skip`. */
   stage: string;
-  /** Place in the topic of the stream: `partition/offset`. */
+  /** Place of the record in the topic of the stream: `partition/offset`. */
   place: string;
   attempts: number;
 }
 
 interface DeadLetterFilter {
-  /** Streams to include; by default all. */
+  /** Streams to include; by default all streams. */
   streams?: readonly StreamName[];
   /** Whether to include dead letters that were replayed already. */
   all?: boolean;
 }
 
-/** Calls `onLetters` with the dead letters, stream by stream, oldest first, until it returns false. */
+/** Calls `onLetters` with the dead letters, stream by stream, oldest first, until `onLetters` returns false. */
 export async function eachDeadLetter(
   cluster: Pick<KafkaCluster, 'listTopics' | 'committed' | 'readAll'>,
   config: KafkaConfig,
@@ -53,9 +53,9 @@ export async function eachDeadLetter(
 
 interface ReplayOptions {
   streams?: readonly StreamName[];
-  /** Whether to only count, and send nothing. */
+  /** Whether the replay only counts dead letters, and sends nothing. */
   dryRun?: boolean;
-  /** Records per second; by default unlimited. */
+  /** Maximum records per second; by default unlimited. */
   rate?: number;
   onProgress(stream: StreamName, replayed: number): void;
 }
@@ -68,12 +68,13 @@ export interface ReplayResult {
   tooLarge: number;
 }
 
-/** A longer pause is divided, so that heartbeats continue. */
+/** Maximum milliseconds of one pause. A longer pause is divided, so that heartbeats continue. */
 const MAX_PAUSE_MS = 1000;
 
 /**
- * Sends dead letters to the topics they came from. Records that are rejected again become dead letters again. Commits the offset after each
- * request, so that an interrupted replay continues there, and repeats at most `READ_LIMITS.maxRecords` records.
+ * Sends dead letters to the topics from which they came. Records that are rejected again become dead letters again. Commits the offset
+ * after each request, so that after an interruption the next replay continues at this offset, and repeats at most `READ_LIMITS.maxRecords`
+ * records.
  */
 export async function replayDeadLetters(
   cluster: Pick<KafkaCluster, 'listTopics' | 'committed' | 'readAll' | 'producer'>,
@@ -117,7 +118,7 @@ export async function replayDeadLetters(
   return total;
 }
 
-/** The group whose committed offsets say up to where dead letters were replayed. */
+/** Name of the group whose committed offsets say up to where dead letters were replayed. */
 const replayGroup = ({ group }: KafkaConfig) => `${group}-replay`;
 
 function toDeadLetter(stream: StreamName, record: KafkaRecord): DeadLetterRecord {

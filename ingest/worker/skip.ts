@@ -11,7 +11,7 @@ export interface SkipOptions {
   stream: StreamName;
   partition: number;
   offset: bigint;
-  /** Whether to only count, and send and commit nothing. */
+  /** Whether the command only counts records, and sends and commits nothing. */
   dryRun?: boolean;
 }
 
@@ -20,13 +20,14 @@ export class SkipError extends Error {
   override readonly name = 'SkipError';
 }
 
-/** The size of a worker's largest batch: a larger number suggests a wrong offset. */
+/** Maximum number of records to skip: the records of a worker's largest batch. A larger number suggests a wrong offset. */
 const MAX_SKIPPED = BigInt(FETCH_LIMITS.analytics.maxBatchRecords);
 const SKIPPED = deadLetter('skipped', '', 'An operator skipped the record.');
 
 /**
- * Moves the records of a partition up to an offset (inclusive) to the dead letters, and commits the offset after them, so that the workers
- * continue there. Resolves with the number of records. Throws `SkipError` unless the workers have stopped before that record.
+ * Moves the records of a partition up to an offset (inclusive) to the dead letters. Commits the offset after these records, so that the
+ * workers continue after them. Resolves with the number of records. Throws `SkipError` unless the workers have stopped before the record at
+ * the offset.
  */
 export async function skipRecords(
   cluster: Pick<KafkaCluster, 'offsets' | 'committed' | 'hasMembers' | 'readAll' | 'commit' | 'producer'>,
@@ -54,7 +55,7 @@ export async function skipRecords(
       `The next record of partition ${partition} of ${topic} is at ${next}; ${offset - next} lie before ${offset}, and at most ${MAX_SKIPPED} are skipped at once. The log of the worker names the offset that blocks.`,
     );
   }
-  // While a group has members, the coordinator rejects commits by others.
+  // While a group has members, the coordinator rejects commits by other clients.
   if (!dryRun && (await cluster.hasMembers(group))) {
     throw new SkipError(`Stop the workers of ${stream} first: its group ${group} has members.`);
   }

@@ -20,7 +20,7 @@ export interface SupervisedWorker {
   stop(): Promise<void>;
 }
 
-/** Runs a worker of all streams inside another process, and restarts it whenever it ends, even while Kafka is unavailable. */
+/** Runs a worker of all streams inside another process. Restarts the worker whenever it ends, even while Kafka is unavailable. */
 export function superviseWorker(
   config: KafkaConfig,
   stores: IngestStores,
@@ -52,7 +52,7 @@ export function superviseWorker(
     failing: () => worker?.failing() ?? STREAM_NAMES,
     async stop() {
       stopping.abort();
-      // A worker that is still connecting has nothing to end, and starts nothing once it is connected.
+      // A worker that is still connecting has no consumer to end, and starts none once it is connected.
       if (worker) await running;
     },
   };

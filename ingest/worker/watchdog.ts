@@ -1,4 +1,4 @@
-/** Records are waiting but none was processed. Only a restart helps. */
+/** Records are waiting but none was processed. Only a restart of the consumer helps. */
 export class StalledError extends Error {
   override readonly name = 'StalledError';
 }

@@ -25,13 +25,13 @@ export interface WorkerOptions {
   stores: IngestStores;
   metrics: WorkerMetrics;
   logger: Logger;
-  /** Closed with the worker; by default created from the configuration. */
+  /** Connection to Kafka, which is closed with the worker; by default created from the configuration. */
   cluster?: WorkerCluster;
   /** Aborts the start if no consumer was started yet. */
   signal?: AbortSignal;
 }
 
-/** One consumer per stream, in this process. Each consumer restarts separately when it fails. */
+/** A worker: one consumer per stream, in this process. Each consumer restarts separately when it fails. */
 export interface Worker {
   /** Rejects if Kafka is unavailable. */
   ping(): Promise<void>;
@@ -39,15 +39,15 @@ export interface Worker {
   failing(): StreamName[];
   /** Graceful shutdown: lets running batches end, aborts them after some seconds, and leaves the groups. */
   stop(): Promise<void>;
-  /** Resolves if a failed consumer does not end and so cannot be restarted: the process must exit. */
+  /** Resolves if a failed consumer does not end, so that it cannot be restarted. The process must then exit. */
   failed: Promise<Error>;
 }
 
-/** A running batch is aborted after this time. */
+/** Milliseconds after which a running batch is aborted during the shutdown. */
 const BATCH_GRACE_MS = 7000;
-/** The worker stops waiting for its consumers after this time. */
+/** Milliseconds after which the worker stops waiting for its consumers. */
 const SHUTDOWN_MS = BATCH_GRACE_MS + 1500;
-/** A consumer that has not ended after this time never will. */
+/** Milliseconds after which a consumer that has not ended will never end. */
 const STOP_TIMEOUT_MS = 2 * BATCH_GRACE_MS;
 const LAG_INTERVAL_MS = 15_000;
 const RESTART_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
@@ -75,7 +75,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       failed: Promise.race(supervised.map(({ failed }) => failed)),
       async stop() {
         stopping.abort(new Error('the worker stops'));
-        // A consumer that is still connecting will start nothing, so nobody waits for it.
+        // Nothing waits for a consumer that is still connecting, because it will start nothing.
         const late = new AbortController();
         await Promise.race([
           Promise.all(supervised.map(({ ended }) => ended)),
@@ -101,7 +101,7 @@ interface StreamServices {
 
 interface SupervisedStream {
   isRunning(): boolean;
-  /** Resolves when its consumer has stopped after `stopping` was aborted. */
+  /** Resolves when the consumer of the stream has stopped, after `stopping` was aborted. */
   ended: Promise<void>;
   /** Resolves if a failed consumer does not end. */
   failed: Promise<Error>;
@@ -152,7 +152,7 @@ function superviseStream(stream: Stream, options: WorkerOptions, services: Strea
   return { isRunning: () => isRunning, ended, failed };
 }
 
-/** A failed consumer does not end. A second consumer would repeat its work. */
+/** A failed consumer does not end. A second consumer would repeat the work of the first. */
 class ConsumerStuckError extends Error {
   override readonly name = 'ConsumerStuckError';
 }
@@ -224,7 +224,8 @@ async function startStream(
       try {
         await processBatch(batch);
       } catch (error) {
-        // kafkajs would deliver the batch again at once, whereas a restart is logged, counted, and backs off.
+        // The consumer is stopped and restarted: kafkajs would deliver the batch again at once, whereas a restart is logged, counted, and
+        // backs off.
         if (error instanceof UnexpectedWriteError) stopWith(error);
         throw error;
       }

@@ -14,11 +14,11 @@ export interface TopicReplication {
   name: string;
   /** Settings that the caller requested, by name. */
   settings: ReadonlyMap<string, string>;
-  /** Replicas of the partition with the fewest. */
+  /** Number of replicas of the partition that has the fewest replicas. */
   replicas: number;
-  /** In-sync replicas of the partition with the fewest. */
+  /** Number of in-sync replicas of the partition that has the fewest in-sync replicas. */
   inSync: number;
-  /** `min.insync.replicas`: with fewer replicas in sync, the brokers reject records. */
+  /** Value of `min.insync.replicas`: if fewer replicas are in sync, the brokers reject records. */
   minInSync: number;
 }
 
@@ -122,8 +122,8 @@ export class KafkaAdmin {
   }
 
   /**
-   * The offsets of the oldest record and of the next one, by partition. kafkajs does not retry while a partition that was created, or
-   * whose broker ended, has no leader yet: https://github.com/tulios/kafkajs/blob/v2.2.4/src/admin/index.js (fetchTopicOffsets)
+   * The offsets of the oldest record and of the next record, by partition. kafkajs does not retry while a partition has no leader yet,
+   * because it was just created or its broker ended: https://github.com/tulios/kafkajs/blob/v2.2.4/src/admin/index.js (fetchTopicOffsets)
    */
   async offsets(topic: string): Promise<Map<number, { low: bigint; high: bigint }>> {
     const admin = await this.#client.admin();
@@ -154,7 +154,7 @@ export class KafkaAdmin {
     await (await this.#client.admin()).describeCluster();
   }
 
-  /** Retries where kafkajs does not. */
+  /** Retries requests that kafkajs does not retry. */
   #retry<T>(request: () => Promise<T>): Promise<T> {
     const isRetriable = (error: unknown) => (error as { retriable?: boolean }).retriable === true;
     return retry(this.#client.retry, request, { isRetriable });

@@ -1,4 +1,4 @@
-/** Opens messages of Kafka Connect and Debezium. Each holds a record of the stream, or a deletion. */
+/** Opens messages of Kafka Connect and Debezium. Each message holds a record of the stream, or a deletion. */
 
 import { isObject } from '../../../services/shared/json.js';
 import { type DeadLetter, deadLetter } from '../../records/outcome.js';
@@ -6,7 +6,7 @@ import { parseJson } from '../../records/parse-json.js';
 import type { Stream } from '../../streams/stream.js';
 
 type Fields = Record<string, unknown>;
-/** The key is parsed only if it is needed. */
+/** A Kafka record. Its key is parsed only if it is needed. */
 type Keyed = { readonly key: Buffer | null };
 
 const NO_VALUE = deadLetter(
@@ -18,9 +18,9 @@ const UNSUPPORTED = deadLetter('unsupported_operation', '/op', 'Only c, r, u and
 
 /**
  * Opens `{schema, payload}` of Kafka Connect and `{before, after, op}` of Debezium. A deletion, and a record without a value (a tombstone,
- * or null), become `{deleted: true}` with the fields that identify the record, from the message or otherwise from its key. Any other value
+ * or null), become `{deleted: true}` with the fields that identify the record, from the message or otherwise from the key. Any other value
  * stays unchanged. Records and deletions of Debezium without `updated_at` get the time of the change, so that one clock orders both. A
- * tombstone gets `deletedAt`, the time of the deletion before it. Pure.
+ * tombstone gets `deletedAt`, the time of the deletion before it. Has no side effects.
  */
 export function openMessage(
   value: unknown,
@@ -41,13 +41,16 @@ export function openMessage(
 const deletionOf = (fields: Fields | undefined, deletedAt: string | undefined) =>
   fields ? { value: { ...withTime(fields, deletedAt), deleted: true } } : NO_VALUE;
 
-/** An `updated_at` of the source stays: then the source's own clock orders all changes of the row. */
+/** Adds the time of a change. An `updated_at` of the source stays: then the source's own clock orders all changes of the row. */
 const withTime = (fields: Fields, updatedAt: string | undefined): Fields =>
   updatedAt === undefined || (fields.updated_at ?? null) !== null
     ? fields
     : { ...fields, updated_at: updatedAt };
 
-/** Time when the source made the change, otherwise when the connector read it; undefined if the message has no plausible time. */
+/**
+ * Time when the source made the change, otherwise the time when the connector read the change; undefined if the message has no plausible
+ * time.
+ */
 function timeOf({ source, ts_ms: readMs }: Fields): string | undefined {
   const changedMs = isObject(source) ? source.ts_ms : undefined;
   const ms = [changedMs, readMs].find((each) => typeof each === 'number' && isPlausible(each));

@@ -15,14 +15,14 @@ import type { RetryPolicy } from '../../../services/shared/retry.js';
 const { Kafka, logLevel, Partitioners } = kafkajs;
 
 export const HEARTBEATS_PER_SESSION = 6;
-/** How long the group waits for a member whose batch is being written, in milliseconds. */
+/** Milliseconds that the group waits for a member whose batch is being written. */
 const REBALANCE_TIMEOUT_MS = 60_000;
 
 export const BACKGROUND_RETRY: RetryPolicy = { firstMs: 200, maxMs: 5000, retries: 8 };
 /** Retries of a request whose caller waits. */
 export const INTERACTIVE_RETRY: RetryPolicy = { firstMs: 100, maxMs: 500, retries: 3 };
 
-/** No broker can be reached, or none accepts this user. */
+/** No broker can be reached, or no broker accepts this user. */
 export class KafkaUnavailableError extends Error {
   override readonly name = 'KafkaUnavailableError';
 
@@ -84,7 +84,7 @@ export class KafkaClient {
     );
   }
 
-  /** The connected admin client, which all callers share. Throws `KafkaUnavailableError`; the next call tries again. */
+  /** The connected admin client, which all callers share. Throws `KafkaUnavailableError`; the next call tries to connect again. */
   admin(): Promise<Admin> {
     if (!this.#admin) {
       const admin = this.#kafka.admin({ retry: libraryRetry(this.retry) });
@@ -109,7 +109,7 @@ export class KafkaClient {
     }
   }
 
-  /** Subscribes to the log of kafkajs, because some events occur only there. Returns the function that ends the subscription. */
+  /** Subscribes to the log of kafkajs, because some events occur only in the log. Returns the function that ends the subscription. */
   onLog(listener: LogListener): () => void {
     this.#logListeners.add(listener);
     return () => this.#logListeners.delete(listener);
@@ -128,7 +128,7 @@ export class KafkaClient {
   #log({ level, namespace, log: { message, timestamp: _, ...details } }: kafkajs.LogEntry): void {
     for (const listener of this.#logListeners) listener(message, details);
     const line = { kafka: namespace, ...details };
-    // kafkajs logs an error for each retry while a broker is down. A final error is thrown as well.
+    // Logged as a warning, because kafkajs logs an error for each retry while a broker is down. A final error is thrown as well.
     if (level <= logLevel.WARN) this.#logger.warn(line, message);
     else this.#logger.debug(line, message);
   }

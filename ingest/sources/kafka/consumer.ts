@@ -23,15 +23,15 @@ export interface Batch {
   records: readonly KafkaRecord[];
   /** Number of records after this batch. */
   lag: number;
-  /** False once the partition may be assigned to another member. Then a write is useless, and a commit is rejected. */
+  /** False once the partition may be assigned to another member. From then on, a write is useless, and a commit is rejected. */
   isAssigned(): boolean;
-  /** The group waits for this member to join again: a running write may end and be committed, but no new write begins. */
+  /** Whether the group waits for this member to join again. Then a running write may end and be committed, but no new write begins. */
   isRebalancing(): boolean;
-  /** Sends heartbeats until `work` settles; then rejects if one of them failed. */
+  /** Sends heartbeats until `work` settles; then rejects if a heartbeat failed. */
   withHeartbeats<T>(work: Promise<T>): Promise<T>;
   /**
-   * Says that every record up to this one is handled. Commits the offset after it, moves the position of kafkajs there, and after the last
-   * record of the batch lets the next batch of the partition begin.
+   * Says that every record up to `last` is handled. Commits the offset after `last`, and moves the position of kafkajs there. After the
+   * last record of the batch, lets the next batch of the partition begin.
    */
   done(last: KafkaRecord): Promise<void>;
 }
@@ -50,20 +50,23 @@ export interface RunningConsumer {
 export interface ConsumeOptions extends FetchLimits {
   topic: string;
   group: string;
-  /** Called for several partitions concurrently, but for one batch of each partition at a time. */
+  /** Called for several partitions concurrently, but for only one batch of each partition at a time. */
   onBatch(batch: Batch): Promise<void>;
   /** The records at the committed offset of a partition were deleted; reading continues with the oldest record. */
   onOffsetLost(): void;
 }
 
-/** Resolves once the consumer is connected; it joins its group afterwards. */
+/** Starts a consumer. Resolves once the consumer is connected; the consumer joins its group afterwards. */
 export async function startConsumer(
   client: KafkaClient,
   admin: Pick<KafkaAdmin, 'lag'>,
   options: ConsumeOptions,
 ): Promise<RunningConsumer> {
   const { topic, group, partitionBytes, fetchBytes, heldBytes } = options;
-  /** Fetches by broker. A broker is asked again once the records of its last fetch were handled. */
+  /**
+   * Budgets of fetches, by broker. The consumer fetches from a broker again once the records of the last fetch from this broker were
+   * handled.
+   */
   const fetches = new Map<number, FetchBudget>();
   const underWay = new Set<Promise<void>>();
   const settled = () => Promise.allSettled(underWay);
@@ -118,7 +121,7 @@ export async function startConsumer(
     unsubscribe();
     isStopping = true;
     await settled();
-    // Joining may wait for another member or for an unavailable broker. Closing the connection ends it.
+    // Joining may wait for another member or for an unavailable broker. Closing the connection ends the joining.
     if (!isJoining) await client.disconnect(consumer);
     fetches.clear();
   };
@@ -130,7 +133,7 @@ export async function startConsumer(
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: PARTITION_CONCURRENCY,
       async eachBatch(payload) {
-        // Keeps these records without handling them; otherwise the consumer would fetch them again until it is disconnected.
+        // Keeps these records without handling them; otherwise, the consumer would fetch them again until it is disconnected.
         if (isStopping) return void (await settled());
         const work = consumeFetched(consumer, membership, payload, options, () => !isStopping);
         underWay.add(work);
@@ -161,7 +164,7 @@ async function consumeFetched(
   const isAssigned = () => membership.isAssigned(partition, epoch);
   const mayContinue = () => isRunning() && !membership.isRebalancing && isAssigned();
   const commitThrough = (offset: string) => commitBefore(consumer, topic, partition, BigInt(offset) + 1n);
-  // A fetch of nothing but transaction markers.
+  // The fetch had nothing but transaction markers.
   if (messages.length === 0 && mayContinue()) {
     await commitThrough(fetched.lastOffset());
     resolveOffset(fetched.lastOffset());
@@ -186,15 +189,14 @@ async function consumeFetched(
         isDone = offset === last;
       },
     });
-    // The next batch must not be committed before this one, so both are fetched again.
+    // The next batch must not be committed before this batch, so kafkajs fetches both again.
     if (!isDone) return;
     await heartbeat();
   }
 }
 
 /**
- * Commits the offset `next`. Rejects with the error of the coordinator: kafkajs wraps it in an error that ends the consumer, although the
- * consumer only has to join its group again: https://github.com/tulios/kafkajs/issues/751
+ * Commits the offset `next`. Rejects with the error of the coordinator itself: kafkajs wraps this error in an error that ends the consumer, although the consumer only has to join its group again: https://github.com/tulios/kafkajs/issues/751
  */
 async function commitBefore(
   consumer: Consumer,
@@ -217,7 +219,7 @@ async function withHeartbeats<T>(
   let failure: unknown;
   const timer = setInterval(() => {
     heartbeat().catch((error: { type?: string }) => {
-      // The coordinator accepts commits of its members while it waits for them to join again.
+      // The coordinator accepts commits of the members while it waits for the members to join again.
       if (error.type === 'REBALANCE_IN_PROGRESS') membership.isRebalancing = true;
       else failure ??= error;
     });

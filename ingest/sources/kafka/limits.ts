@@ -12,7 +12,7 @@ export interface FetchLimits {
   partitionBytes: number;
   /** Fetch size of all partitions. */
   fetchBytes: number;
-  /** Memory of decompressed records of a fetch. One larger record batch per broker is still read. */
+  /** Memory that the decompressed records of a fetch may take. A single larger record batch per broker is still read. */
   heldBytes: number;
   /** Maximum records of a batch. */
   maxBatchRecords: number;
@@ -26,7 +26,7 @@ const fetchLimits = (partitionBytes: number, maxBatchRecords: number): FetchLimi
 });
 
 /**
- * Limits by the store that the records go to. ClickHouse is fastest with large inserts. Elasticsearch takes longer per record, and small
+ * Limits by the store into which the records go. ClickHouse is fastest with large inserts. Elasticsearch takes longer per record, and small
  * batches let every partition make progress.
  */
 export const FETCH_LIMITS = {
@@ -38,23 +38,26 @@ export const FETCH_LIMITS = {
 export const RECORD_OVERHEAD_BYTES = 256;
 
 /**
- * Batches of several partitions that ClickHouse gets in one insert. Each insert makes a part per table and month, which costs as much as
- * thousands of rows.
+ * Limits of the batches of several partitions that ClickHouse gets in one insert. Each insert makes a part per table and month, which costs
+ * as much as thousands of rows.
  */
 export const GROUP_LIMITS = { maxSize: 100_000, maxWrites: 8 };
 
-/** Bytes of a batch, unless one record is larger. */
+/** Maximum bytes of a batch, unless one record is larger. */
 export const MAX_BATCH_BYTES = 8 * MIB;
 
-/** Once a store has rejected a batch, it is written and committed in batches of this size, so that slow work is not repeated. */
+/** Maximum records of a write, and of a commit, once a store has rejected a batch, so that slow work is not repeated. */
 export const RECORDS_AFTER_REJECTION = 500;
 
-/** A broker responds to a fetch with this many bytes, or after this time: small writes cost the stores most. */
+/** Bytes with which a broker responds to a fetch, unless a timeout passes first: small writes cost the stores most. */
 export const FETCH_MIN_BYTES = 64 * KIB;
 export const FETCH_MAX_WAIT_MS = 500;
 
-/** Limits for replay, skip and the list of dead letters: less than any topic allows for a batch, so that one request sends a whole fetch. */
+/**
+ * Limits of replay, skip and the list of dead letters: lower than the limit of any topic for a batch, so that one request sends a whole
+ * fetch.
+ */
 export const READ_LIMITS = { maxRecords: 500, maxBytes: MIB };
 
-/** Maximum decompressed size of one record batch of a producer. Topics created here accept 8 MiB compressed. */
+/** Maximum decompressed bytes of one record batch of a producer. Topics that Reachline creates accept 8 MiB compressed. */
 export const MAX_DECOMPRESSED_BATCH_BYTES = 128 * MIB;

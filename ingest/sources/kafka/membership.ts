@@ -8,10 +8,10 @@ export class Membership {
   /** Number of joins. Between two joins, a partition may have been assigned to another member. */
   epoch = 0;
   readonly sessionMs: number;
-  /** The group waits for its members to join again. */
+  /** Whether the group waits for its members to join again. */
   isRebalancing = false;
   #partitions: ReadonlySet<number> = new Set();
-  /** `performance.now()` when the last request that extended the session was sent; responses may be handled late. */
+  /** Value of `performance.now()` when the last request that extended the session was sent; responses may be handled late. */
   #lastHeartbeat = Number.NEGATIVE_INFINITY;
   #lastSent = this.#lastHeartbeat;
 
@@ -33,7 +33,8 @@ export class Membership {
   }
 
   /**
-   * Whether a partition is assigned to this member since `epoch`. A session without heartbeats is over, even if the member does not know.
+   * Whether a partition has been assigned to this member since `epoch`. A session without heartbeats is over, even if the member does not
+   * know.
    */
   isAssigned(partition: number, epoch: number): boolean {
     const silentMs = performance.now() - this.#lastHeartbeat;

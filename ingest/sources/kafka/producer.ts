@@ -10,19 +10,18 @@ export interface OutgoingRecord {
 
 export interface RecordSender {
   /**
-   * Resolves when every in-sync replica has every record. Rejects when the last retry failed; some records may have been appended all the
-   * same.
+   * Resolves when every in-sync replica has every record. Rejects when the last retry has failed; some records may still have been
+   * appended.
    */
   send(topic: string, records: readonly OutgoingRecord[]): Promise<void>;
 }
 
 /**
- * `producer` has one request in flight. Not idempotent on purpose: kafkajs reuses the sequence numbers of a request whose response was lost, so that the broker takes the
- * next records for duplicates and acknowledges them without appending them: https://github.com/tulios/kafkajs/issues/598. A duplicate
- * is harmless here, because records carry an order that does not depend on how often they are written.
- *
- * kafkajs must not retry by itself either: its retry omits the partitions whose leader moved to a broker that had already responded:
- * https://github.com/tulios/kafkajs/pull/1798. Each retry here sends every record of the request again.
+ * Sends records with `producer`, which has one request in flight. The producer is not idempotent on purpose: kafkajs reuses the sequence
+ * numbers of a request whose response was lost, so that the broker takes the next records for duplicates and acknowledges them without
+ * appending them: https://github.com/tulios/kafkajs/issues/598. A duplicate is harmless here, because records carry an order that does not
+ * depend on how often they are written. kafkajs must not retry by itself either: its retry omits the partitions whose leader moved to a
+ * broker that had already responded: https://github.com/tulios/kafkajs/pull/1798. Each retry here sends every record of the request again.
  */
 export const recordSender = (producer: Pick<Producer, 'send'>, policy: RetryPolicy): RecordSender => ({
   async send(topic, records) {
@@ -31,12 +30,15 @@ export const recordSender = (producer: Pick<Producer, 'send'>, policy: RetryPoli
   },
 });
 
-/** kafkajs uses this name for a retriable error once its own retries are used up; here they are 0. */
+/**
+ * Whether an error is retriable. kafkajs uses this name for a retriable error once its own retries are used up; here, kafkajs has no
+ * retries.
+ */
 const isRetriable = (error: unknown) => (error as Error).name === 'KafkaJSNumberOfRetriesExceeded';
 
 /**
  * Sends records. Divides a request that is too large for its topic, so that all other records are appended. Resolves with the indices of
- * records that are too large by themselves.
+ * records that are too large even alone.
  */
 export async function sendDivided(
   sender: RecordSender,

@@ -1,4 +1,4 @@
-/** Reads a topic up to the end that it has at the start. */
+/** Reads a topic up to the end that the topic has when reading starts. */
 import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { PeriodicJob } from '../../../services/shared/periodic-job.js';
@@ -9,23 +9,23 @@ import { chunksOf, type KafkaRecord, toRecord } from './record.js';
 
 /** Actions that a reader of a topic may take between records. */
 export interface ReadProgress {
-  /** Sends a heartbeat if one is due. Callers must use it at least once per session timeout while they process records. */
+  /** Sends a heartbeat if one is due. While callers process records, they must call this at least once per session timeout. */
   heartbeat(): Promise<void>;
   /** Commits the records passed so far, for the next reader of the group. */
   commit(): Promise<void>;
 }
 
-/** Called with consecutive records of one partition. Resolves with false to end. */
+/** Called with consecutive records of one partition. Resolves with false to end the reading. */
 export type OnRecords = (records: KafkaRecord[], progress: ReadProgress) => Promise<boolean>;
 
 export interface ReadOptions {
-  /** Group whose offsets are committed, so that it gets each record once. */
+  /** Group whose offsets are committed, so that the group gets each record once. */
   group?: string;
   /** Offsets to begin with, by partition; by default the oldest record. Ignored with a group. */
   from?: ReadonlyMap<number, string>;
-  /** Partitions to read, and their end offsets (exclusive); by default everything. */
+  /** Partitions to read, with their end offsets (exclusive); by default all partitions to their ends. */
   until?: ReadonlyMap<number, bigint>;
-  /** Maximum records per call, if less than `READ_LIMITS.maxRecords`. */
+  /** Maximum records per call of `onRecords`, if lower than `READ_LIMITS.maxRecords`. */
   maxRecords?: number;
 }
 
@@ -39,7 +39,7 @@ export class ReaderConflictError extends Error {
 }
 
 /**
- * Reads the current content of a topic. A group gets each record once, from its committed offsets on; throws `ReaderConflictError` if
+ * Reads the current content of a topic. A group gets each record once, from its committed offsets on. Throws `ReaderConflictError` if
  * another process of the group reads too. Without a group, reads from the given offsets or the oldest record.
  */
 export async function readTopic(
@@ -50,7 +50,7 @@ export async function readTopic(
   { group, from, until, maxRecords = READ_LIMITS.maxRecords }: ReadOptions = {},
 ): Promise<void> {
   const groupId = group ?? `reachline-reader-${randomUUID()}`;
-  // Needed for a new group too: this waits until the coordinator has loaded, which a joining consumer does not.
+  // Required for a new group too: this request waits until the coordinator has loaded, which a joining consumer does not.
   const committed = await admin.committed(groupId, topic);
   const begin = group === undefined ? from : committed;
   const starts = new Map<number, bigint>();
@@ -66,7 +66,7 @@ export async function readTopic(
   }
   if (ends.size === 0) return;
   const limits = { ...READ_LIMITS, maxRecords: Math.min(maxRecords, READ_LIMITS.maxRecords) };
-  // The consumer joins at once and is done soon, so a failure is reported instead of restarted.
+  // A failure is reported instead of restarting the consumer, because the consumer joins at once and is done soon.
   const consumer = client.consumer({ groupId, retry: { restartOnFailure: async () => false } });
   try {
     const oldest = async () =>
@@ -81,11 +81,11 @@ export async function readTopic(
 interface ReadBounds {
   /** Offsets to begin with, by partition; by default the committed offset, otherwise the oldest record. */
   starts: ReadonlyMap<number, bigint>;
-  /** The offset after the last record, by partition. Other partitions are not read. */
+  /** The offset after the last record to read, by partition. Other partitions are not read. */
   ends: ReadonlyMap<number, bigint>;
   limits: typeof READ_LIMITS;
   onRecords: OnRecords;
-  /** Offsets of the oldest records now, by partition. */
+  /** Offsets of the records that are the oldest now, by partition. */
   oldest(): Promise<ReadonlyMap<number, bigint>>;
 }
 
@@ -100,7 +100,7 @@ async function readUpTo(
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
   await new Promise<void>((fulfill, fail) => {
-    // The consumer continues until it is disconnected; without `ends`, no more records are passed on.
+    // The consumer continues until it is disconnected, but passes on no more records, because `ends` is empty.
     const resolve = () => {
       ends.clear();
       fulfill();
@@ -153,7 +153,7 @@ async function readUpTo(
       read(partition, batch.lastOffset());
     };
     consumer.run({ autoCommit: false, eachBatchAutoResolve: true, eachBatch }).catch(reject);
-    // Retention may delete all remaining records; then no record would arrive.
+    // Retention may delete all remaining records; in that case, no record would arrive.
     const looking = new PeriodicJob(
       async () => {
         const lows = await oldest();
@@ -170,5 +170,5 @@ async function readUpTo(
   }).finally(() => ended());
 }
 
-/** Mean time between two checks of what retention has deleted. */
+/** Mean milliseconds between two checks of what retention has deleted. */
 const LOOK_INTERVAL_MS = 5000;

@@ -9,19 +9,19 @@ export interface KafkaRecord {
   key: Buffer | null;
   value: Buffer | null;
   headers: Headers;
-  /** Milliseconds since the epoch: when the broker appended it, or the producer sent it. */
+  /** Milliseconds since the epoch: when the broker appended the record, or when the producer sent it. */
   timestamp: number;
-  /** Set if this represents unreadable records. Key and value are the beginning of the first record's. */
+  /** Present if this record represents unreadable records. Key and value are the beginning of the first unreadable record. */
   unreadable?: Unreadable | undefined;
 }
 
-/** Unreadable records at the end of a record batch. One record with the offset of the last represents all of them. */
+/** Unreadable records at the end of a record batch. A single record, which has the offset of the last of them, represents all of them. */
 export interface Unreadable {
   reason: 'too large' | 'corrupt';
   /** Offsets of the first and the last record. */
   first: string;
   last: string;
-  /** Declared size of the first value; 0 if the size is unreadable too. */
+  /** Declared bytes of the first value; 0 if the size is unreadable too. */
   valueBytes: number;
 }
 
@@ -40,7 +40,7 @@ export const toRecord = (
 
 type Content = Pick<KafkaMessage, 'headers'> & Record<'key' | 'value', Buffer | string | null>;
 
-/** Bytes of key, value and headers. */
+/** Bytes of key, value and headers of a record. */
 export function recordBytes({ key, value, headers = {} }: Content): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0);
   for (const [name, values] of Object.entries(headers)) {

@@ -6,11 +6,11 @@ import { DAY_MS } from '../../../services/shared/time.js';
 import { STREAM_NAMES, type StreamName } from '../../streams/index.js';
 import type { KafkaAdmin, Topic, TopicReplication } from './admin.js';
 
-/** Larger than any accepted record, so that a larger record becomes a dead letter. */
+/** Maximum bytes of a message: larger than any accepted record, so that a record that is too large becomes a dead letter. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const RETENTION_MS = 7 * DAY_MS;
 
-/** Each record of these streams is complete, so the last record of a key replaces earlier ones. */
+/** Streams whose records are complete, so that the last record of a key replaces earlier records. */
 const COMPACTED_STREAMS: ReadonlySet<StreamName> = new Set([
   'audiences',
   'network-a-campaigns',
@@ -84,7 +84,9 @@ const COMPARED = [
   'min.compaction.lag.ms',
 ];
 
-/** A sentence per setting of a topic that differs from what `createTopics` sets: brokers create topics with other settings. */
+/**
+ * Sentences about settings of topics that differ from what `createTopics` sets: if brokers create topics, the topics have other settings.
+ */
 export async function findOtherSettings(
   admin: Pick<KafkaAdmin, 'describeTopics'>,
   config: KafkaConfig,
@@ -95,7 +97,7 @@ export async function findOtherSettings(
     const others = Object.entries(wanted.get(name) ?? {}).filter(([setting, value]) => {
       const actual = settings.get(setting);
       if (actual === undefined || actual === value) return false;
-      // More room and a longer time are harmless; -1 means unlimited.
+      // Whether a setting is a limit. More room and a longer time are harmless; -1 means unlimited.
       const isLimit = /\.(bytes|ms)$/.test(setting);
       return !isLimit || (Number(actual) !== -1 && Number(actual) < Number(value));
     });
@@ -146,6 +148,6 @@ function settingsOf(stream: StreamName): Record<string, string> {
 const DEAD_LETTER_SETTINGS = {
   'cleanup.policy': 'delete',
   'retention.ms': String(REJECTION_LIMITS.ageMs),
-  // Leaves room for a record and the headers with the reason of its rejection.
+  // The limit has room for a record and for the headers with the reason of its rejection.
   'max.message.bytes': String(MAX_MESSAGE_BYTES + 1024 * 1024),
 };

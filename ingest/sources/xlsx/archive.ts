@@ -16,7 +16,7 @@ export const broken = (detail: string) =>
 
 export const notZip = () => broken('it is none; save it as XLSX, or as CSV in UTF-8');
 
-/** The files within a file, by name. */
+/** The files within an XLSX file, by name. */
 export interface Parts {
   get(name: string): Part | undefined;
 }
@@ -24,7 +24,7 @@ export interface Parts {
 export interface Part {
   name: string;
   crc32: number;
-  /** Ends reading the part. */
+  /** Signal that ends the reading of the part. */
   signal?: AbortSignal;
   open(): Promise<Readable>;
 }
@@ -32,7 +32,7 @@ export interface Part {
 export async function openZip(source: Replayable, signal?: AbortSignal): Promise<Parts> {
   const location = await source.location();
   const zip = await new Promise<ZipFile>((resolve, reject) => {
-    // The descriptor belongs to the source.
+    // Does not close the descriptor, which belongs to the source.
     const options: Options = { lazyEntries: true, autoClose: false };
     const opened = (error: Error | null, file: ZipFile) => (error ? reject(notZip()) : resolve(file));
     if ('bytes' in location) fromBuffer(location.bytes, options, opened);
@@ -60,7 +60,7 @@ export async function openZip(source: Replayable, signal?: AbortSignal): Promise
   };
 }
 
-/** Yields the text of a part. Throws `UnreadableInputError`, at the end if the checksum does not match. */
+/** Yields the text of a part. Throws `UnreadableInputError`; if the checksum does not match, throws it at the end. */
 export async function* textOf(part: Part, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let bytes = 0;

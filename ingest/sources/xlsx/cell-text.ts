@@ -1,7 +1,7 @@
 /** Numbers and dates of cells as text. */
 import type { Book, DateKind } from './workbook.js';
 
-/** Whole numbers from here on that have an exponent were rounded by Excel. They keep the exponent, which shows that. */
+/** Integers from here on that have an exponent were rounded by Excel. They keep the exponent, which shows the rounding. */
 const MAX_EXACT = 1e15;
 
 /**
@@ -26,7 +26,7 @@ function plainDecimal(text: string): string {
 
 const DAY_MS = 86_400_000;
 
-/** Formats days since 31 December 1899, or since 1904. Excel counts a 29 February 1900, which did not exist. */
+/** Formats days since 31 December 1899, or since 1904. Excel counts 29 February 1900, which did not exist. */
 export function dateText(serial: number, kind: DateKind, { isFrom1904 }: Book): string {
   if (!(serial >= 0 && serial < 2_958_466)) return String(serial);
   const days = isFrom1904 ? serial + 1462 : serial < 60 ? serial + 1 : serial;

@@ -7,9 +7,9 @@ import { attribute, parser, unescaped } from './xml.js';
 
 const MAX_ROWS = 1_048_576;
 const MAX_COLUMNS = 16_384;
-/** Maximum characters that the cells in one piece of the sheet expand to: a shared text may occur many times. */
+/** Maximum characters to which the cells in one piece of the sheet expand: a shared text may occur many times. */
 const MAX_EXPANDED_CHARS = 32 * 1024 * 1024;
-/** Text for a formula that no program has calculated: a spreadsheet's own text for an unavailable value. */
+/** Text for a formula that no program has calculated: the text with which spreadsheets mark an unavailable value. */
 const UNCALCULATED = '#N/A';
 
 /** Rows of a sheet as lines of CSV. */
@@ -52,7 +52,7 @@ export class SheetRows {
     this.#parser.close();
   }
 
-  /** The lines so far, if they have at least this many characters. */
+  /** Yields the lines so far, if they have at least this many characters. */
   *take(atLeast: number): Generator<Buffer> {
     const text = this.#lines.join('');
     if (text.length <= atLeast) {

@@ -1,13 +1,14 @@
 /**
- * Converts the first visible sheet of an XLSX file to CSV, with one line per row of the sheet, so that line numbers are row numbers. Line
- * breaks within cells become CR, which ends no line here. https://ecma-international.org/publications-and-standards/standards/ecma-376/
+ * Converts the first visible sheet of an XLSX file to CSV. Each row of the sheet becomes one line, so that line numbers are row numbers.
+ * Line breaks within cells become CR, which ends no line here.
+ * https://ecma-international.org/publications-and-standards/standards/ecma-376/
  */
 import type { Replayable } from '../replayable.js';
 import { broken, openZip, textOf } from './archive.js';
 import { SheetRows } from './sheet-rows.js';
 import { readBook } from './workbook.js';
 
-/** CSV is passed on in pieces of about this size. */
+/** Approximate bytes of the pieces in which CSV is passed on. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
@@ -23,7 +24,7 @@ export async function* sheetAsCsv(
   const book = await readBook(parts);
   const sheet = parts.get(book.sheet);
   if (sheet === undefined) throw broken('it has no sheet');
-  // No record is stored before the checksum at the end is verified.
+  // Reads the whole sheet first, because no record may be stored before the checksum at the end is verified.
   for await (const _ of textOf(sheet, maxBytes));
   const rows = new SheetRows(book);
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** What a workbook says beside its sheets: which sheet comes first, shared texts, and which numbers are dates. */
+/** Data of a workbook outside its sheets: which sheet comes first, shared texts, and which numbers are dates. */
 import { broken, MAX_PART_BYTES, notZip, type Part, type Parts } from './archive.js';
 import { attribute, parsePart, unescaped } from './xml.js';
 
@@ -11,7 +11,7 @@ const MAX_FORMAT_CHARS = 255;
 export interface Book {
   sheet: string;
   texts: string[];
-  /** Whether a number is a date, a time or both, by style. */
+  /** Whether a number is a date, a time or both, by the style of the cell. */
   dates: (DateKind | undefined)[];
   /** Whether days count from 1904. */
   isFrom1904: boolean;
@@ -118,7 +118,7 @@ function kindOf(given: string): DateKind | undefined {
   const format = given.slice(0, MAX_FORMAT_CHARS);
   if (/\[[hms]+\]/i.test(format)) return undefined;
   const code = (format.split(';', 1)[0] as string)
-    // Each part of the expression has an optional end, so that it reads every character once.
+    // Each alternative of the expression has an optional end, so that the expression reads every character once.
     .replaceAll(/"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g, '')
     .toLowerCase();
   const hasDay = /[yd]/.test(code) || (code.includes('m') && !/[hs]/.test(code));

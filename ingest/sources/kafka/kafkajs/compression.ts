@@ -6,10 +6,10 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { decompressZstd, ZstdLimitError } from '../../zstd.js';
 
-/** Decompressed bytes, and why they are incomplete. */
+/** Decompressed bytes, and the reason if they are incomplete. */
 export interface DecompressionResult {
   bytes: Buffer;
-  /** `null` when complete. */
+  /** `null` if the bytes are complete. */
   missing: 'too large' | 'corrupt' | null;
 }
 
@@ -50,7 +50,7 @@ class Output {
     if (fits < end - start) throw new TooLargeError();
   }
 
-  /** Repeats the bytes written `distance` bytes ago. Source and target may overlap. */
+  /** Repeats `count` bytes, starting `distance` bytes before the end. Source and target may overlap. */
   repeat(distance: number, count: number): void {
     if (distance <= 0 || distance > this.length) throw new CorruptError();
     const fits = this.#reserve(count);
@@ -125,7 +125,7 @@ function readSnappy(compressed: Buffer, output: Output): void {
   }
 }
 
-/** https://github.com/google/snappy/blob/main/format_description.txt */
+/** Reads a block of snappy: https://github.com/google/snappy/blob/main/format_description.txt */
 function readSnappyBlock(input: Buffer, output: Output): void {
   let at = 0;
   let declared = 0;
@@ -165,7 +165,10 @@ function readSnappyBlock(input: Buffer, output: Output): void {
 const LZ4_MAGIC = 0x184d2204;
 const LZ4_UNCOMPRESSED = 0x80000000;
 
-/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md. Checksums are not verified, because the record batch has its own. */
+/**
+ * Reads an LZ4 frame: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md. Checksums are not verified, because the record batch has
+ * its own checksum.
+ */
 function readLz4(input: Buffer, output: Output): void {
   if (input.length < 7 || input.readUInt32LE(0) !== LZ4_MAGIC) throw new CorruptError();
   const flags = input[4] as number;
@@ -185,7 +188,7 @@ function readLz4(input: Buffer, output: Output): void {
   }
 }
 
-/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md */
+/** Reads an LZ4 block: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md */
 function readLz4Block(input: Buffer, output: Output): void {
   let at = 0;
   const lengthFrom = (nibble: number) => {

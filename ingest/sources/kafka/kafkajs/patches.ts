@@ -1,4 +1,4 @@
-/** Corrections of kafkajs, in force once this file is imported. README.md in this folder gives the reason for each. */
+/** Corrections of kafkajs, which take effect once this file is imported. README.md in this folder gives the reason for each correction. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import Batch from 'kafkajs/src/consumer/batch.js';
@@ -11,7 +11,7 @@ import { type FetchBudget, MAGIC, MAGIC_AT, readRecordBatches } from './record-b
 
 const require = createRequire(import.meta.url);
 
-/** Throws for a version whose internals were not reviewed. */
+/** Throws for a version of kafkajs whose internals were not reviewed. */
 export function requirePatchedVersion(version: string): void {
   if (version === '2.2.4') return;
   throw new Error(
@@ -28,10 +28,10 @@ interface LibraryDecoder {
   readBytes(count: number): Buffer;
 }
 
-/** A response begins with its size. */
+/** Bytes of the size with which a response begins. */
 const SIZE_BYTES = 4;
 
-// 1. Records are read here: with a bound and checks, and one unreadable batch does not fail the fetch.
+// 1. Records are read by `readRecordBatches`: with a bound and checks, and one unreadable batch does not fail the fetch.
 const budgets = new AsyncLocalStorage<FetchBudget>();
 const DECODE_MESSAGES = 'kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js';
 const decodeMessageSet = require(DECODE_MESSAGES) as (decoder: LibraryDecoder) => Promise<unknown[]>;
@@ -60,13 +60,13 @@ Batch.prototype.isEmpty = function () {
 
 /** Listener for events of a consumer group that kafkajs does not publish. */
 export interface GroupListener {
-  /** Called before a fetch from a broker. Returns how much it may bring. */
+  /** Called before a fetch from a broker. Returns how much memory the records of the fetch may take. */
   beforeFetch(group: Group, nodeId: number): FetchBudget;
-  /** Joins the group. May leave it at once. */
+  /** Joins the group. May leave the group at once. */
   join(join: () => Promise<void>, leave: () => Promise<void>): Promise<void>;
 }
 
-/** Listeners by an assigner of the consumer, the one object that a consumer and its group share. */
+/** Listeners by the assigner of a consumer, because the assigner is the one object that a consumer and its group share. */
 export const groupListeners = new WeakMap<object, GroupListener>();
 
 const listenerOf = ({ assigners: [assigner] }: Group) => assigner && groupListeners.get(assigner);
@@ -92,13 +92,13 @@ ConsumerGroup.prototype.filterPartitionsByNode = function (nodeId, assigned) {
   });
 };
 
-// 5. The timer of pending requests runs only while there are any.
+// 5. The timer of pending requests runs only while requests are pending.
 const { scheduleCheckPendingRequests } = RequestQueue.prototype;
 RequestQueue.prototype.scheduleCheckPendingRequests = function () {
   if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
 };
 
-// 6. A new connection does not begin with leftover bytes of the old one.
+// 6. A new connection does not begin with leftover bytes of the old connection.
 const { connect } = Connection.prototype;
 Connection.prototype.connect = function () {
   if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: SIZE_BYTES });

@@ -1,4 +1,4 @@
-/** Reads the record batches of a fetch in place of kafkajs. https://kafka.apache.org/documentation/#recordbatch */
+/** Reads the record batches of a fetch, replacing the reader of kafkajs: https://kafka.apache.org/documentation/#recordbatch */
 import { MAX_DECOMPRESSED_BATCH_BYTES, RECORD_OVERHEAD_BYTES } from '../limits.js';
 import type { Headers, KafkaRecord, Unreadable } from '../record.js';
 import { DECOMPRESSORS, type DecompressionResult } from './compression.js';
@@ -8,12 +8,12 @@ import { crc32c } from './crc32c.js';
 const BEGINNING_BYTES = 1024;
 
 const HEADER_BYTES = 61;
-/** Size of base offset and length. The length counts the bytes after both. */
+/** Bytes of the base offset and of the length. The length counts the bytes after both. */
 const LENGTH_BYTES = 12;
 export const MAGIC_AT = 16;
 export const MAGIC = 2;
 const CRC_AT = 17;
-/** The checksum covers everything from here. */
+/** Position of the attributes. The checksum covers everything from here to the end. */
 const ATTRIBUTES_AT = 21;
 
 const CODEC_MASK = 0x07;
@@ -37,8 +37,8 @@ export interface FetchBudget {
 }
 
 /**
- * Reads the records of one partition. Its last record batch may be cut off. Records above the budget are left for the next fetch. Only the
- * first record batch of a fetch may exceed it; otherwise it would never be read.
+ * Reads the records of one partition. The last record batch may be cut off. Records above the budget are left for the next fetch. Only the
+ * first record batch of a fetch may exceed the budget; otherwise, it would never be read.
  */
 export async function readRecordBatches(
   bytes: Buffer,
@@ -50,7 +50,7 @@ export async function readRecordBatches(
     const isFirst = budget.heldBytes === 0;
     const room = budget.maxBytes - budget.heldBytes;
     if (!isFirst && room <= 0) break;
-    // An offset to trust when the header of this batch is corrupt.
+    // The offset to use if the header of this batch is corrupt.
     const next = batchEnd(bytes, end) > 0 ? Number(bytes.readBigInt64BE(end)) : Number.POSITIVE_INFINITY;
     const maxBytes = isFirst ? maxBatchBytes : Math.min(room, maxBatchBytes);
     const batch = await readBatch(bytes.subarray(start, end), next, maxBytes);
@@ -61,7 +61,7 @@ export async function readRecordBatches(
   return read.flat();
 }
 
-/** The end of the record batch at `start`; 0 if it is cut off or has another format. */
+/** The end of the record batch at `start`; 0 if the batch is cut off or has another format. */
 function batchEnd(bytes: Buffer, start: number): number {
   if (start + HEADER_BYTES > bytes.length || bytes.readInt8(start + MAGIC_AT) !== MAGIC) return 0;
   const end = start + LENGTH_BYTES + bytes.readInt32BE(start + LENGTH_BYTES - 4);
@@ -69,11 +69,12 @@ function batchEnd(bytes: Buffer, start: number): number {
 }
 
 /**
- * Resolves with the records and their memory, which is above `maxBytes` if not all were read. `next` is the base offset of the next batch.
+ * Resolves with the records and their memory, which is above `maxBytes` if not all records were read. `next` is the base offset of the next
+ * batch.
  */
 async function readBatch(batch: Buffer, next: number, maxBytes: number) {
   const isIntact = batch.readInt32BE(CRC_AT) === crc32c(batch.subarray(ATTRIBUTES_AT));
-  // Exact up to 2^53.
+  // The number is exact up to 2^53.
   const base = Number(batch.readBigInt64BE(0));
   const attributes = isIntact ? batch.readInt16BE(ATTRIBUTES_AT) : 0;
   const lastOffset = Math.max(base, Math.min(base + batch.readInt32BE(23), next - 1));
@@ -86,7 +87,7 @@ async function readBatch(batch: Buffer, next: number, maxBytes: number) {
     inTransaction: (attributes & TRANSACTIONAL) !== 0,
     isControlBatch: isControlRecord,
   };
-  /** One record that represents all records from its offset to the end of the batch. */
+  /** A single record that represents all records from its offset to the end of the batch. */
   const rest = (fields: Partial<FetchedRecord>): FetchedRecord => ({
     offset: String(lastOffset),
     timestamp: maxTimestamp,
@@ -97,7 +98,7 @@ async function readBatch(batch: Buffer, next: number, maxBytes: number) {
     batchContext,
     ...fields,
   });
-  // Compaction removed all its records, but its offsets must be committed all the same.
+  // Compaction removed all records of the batch, but the offsets must be committed all the same.
   if (count <= 0) return { records: [rest({ isControlRecord: true })], bytes: 0 };
   const decompress = isIntact ? DECOMPRESSORS[attributes & CODEC_MASK] : undefined;
   const { bytes, missing } = decompress ? await decompress(batch.subarray(HEADER_BYTES), maxBytes) : CORRUPT;
@@ -156,7 +157,7 @@ function readHeaders(reader: Reader): Headers {
   const headers = new Map<string, Buffer | Buffer[]>();
   for (let left = count; left > 0 && !reader.isCut; left--) {
     const name = reader.sized()?.toString() ?? '';
-    // kafkajs passes null too, which its types omit.
+    // The value may be null, which kafkajs passes too although its types omit null.
     const value = reader.sized() as Buffer;
     const before = headers.get(name);
     headers.set(name, headers.has(name) ? [before as Buffer, value].flat() : value);
@@ -167,16 +168,16 @@ function readHeaders(reader: Reader): Headers {
 class Reader {
   readonly bytes: Buffer;
   at = 0;
-  /** The bytes ended early. */
+  /** Whether the bytes ended early. */
   isCut = false;
-  /** Declared size of the last sized bytes. */
+  /** Declared size of the bytes that `sized` read last. */
   lastSize = 0;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
   }
 
-  /** Zigzag, in groups of seven bits; exact up to 53 bits. */
+  /** Reads a zigzag integer in groups of seven bits; exact up to 53 bits. */
   varint(): number {
     let low = 0;
     let factor = 1;
@@ -191,7 +192,7 @@ class Reader {
     return 0;
   }
 
-  /** Bytes after their length, which is -1 for null. */
+  /** Reads bytes that follow their length; null if the length is -1. */
   sized(): Buffer | null {
     this.lastSize = this.varint();
     if (this.lastSize < 0 || this.isCut) return null;
