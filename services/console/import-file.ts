@@ -83,7 +83,7 @@ export function loadFile(session: Session, what: LoadRequest): Promise<FileLoad>
   });
 }
 
-/** The question of a load that found something its check had not read. */
+/** The question to ask if a load fails because its check had not read an ambiguous value; undefined for other errors. */
 function formQuestionOf(error: unknown): Question | undefined {
   const code = error instanceof ReachlineProblem ? error.errors[0]?.code : undefined;
   if (code === 'ambiguous_date') {

@@ -61,7 +61,7 @@ describe('Two gateways on servers, without Kafka', function () {
     const organizationId = freshOrganization();
     const clock = { time: Date.now(), now: () => clock.time };
     const acceptances = gateways.map(({ records }) => acceptanceClock(records, clock));
-    /** The last accepted record by stream and id: an oracle without the rules of the stores. */
+    /** Expected record by stream and id: the last accepted record, computed here without the rules of the stores. */
     const expected = new Map<string, { order: [number, number]; mark: string | null }>();
     const isLater = ([at, sequence]: [number, number], [before, its]: [number, number]) =>
       at > before || (at === before && sequence > its);

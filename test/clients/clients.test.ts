@@ -40,7 +40,7 @@ before(async function () {
   PATH = [join(node, 'node_modules/.bin'), join(python, 'bin'), process.env.PATH].join(':');
   // Within the folder of the tools, so that generated code finds their packages.
   folder = mkdtempSync(join(node, 'run-'));
-  // Deliveries of the sample end the day before; the clients ask for October 2026.
+  // The day after the last deliveries of the sample, because the clients ask for October 2026.
   const now = Date.parse('2026-11-01T12:00:00Z');
   gateway = await startSampleGateway({}, { now: () => now });
   const key = await gateway.keyFor(DEMO_ORGANIZATION);

@@ -11,7 +11,7 @@ import { startSampleGateway } from '../support/gateway.js';
 export const DAY = '2026-11-01';
 const NOW = Date.parse(`${DAY}T12:00:00Z`);
 const INGEST_PATH = '/api/ingest/{stream}';
-/** Replace the random ids of what the examples create. */
+/** Fixed ids, which replace the random ids of the records that the examples create. */
 const CREATED_IDS = {
   '/api/contacts/create': ['contact_id', 'con_06jf7k2v1csyf9x5n0r8t4m2qa'],
   '/api/audiences/create': ['audience_id', 'aud_06jf7k2v1csyf9x5n0r8t4m2qb'],

@@ -47,7 +47,7 @@ const HOSTILE = [
 ];
 /** All hostile texts but the long one, joined, so that whatever ends a text in a place is included. */
 const TOGETHER = HOSTILE.filter(({ length }) => length < 100).join(' ');
-/** Further texts for each place, drawn anew for each place; all texts in nightly runs. */
+/** Number of further texts per place, which are drawn for each place. Nightly runs use all texts. */
 const DRAWN = runs(1);
 const AT_ONCE = 8;
 

@@ -96,7 +96,7 @@ describe('A CSV file', () => {
       expect(await rows(await openCsv(bytes(Buffer.from(text)))), name).to.deep.equal(expected);
       expect(await rows(await openCsv(Readable.from([Buffer.from(text)]))), name).to.deep.equal(expected);
     }
-    // After the part that is searched, an LF ends a line too.
+    // The first 64 KiB decide which line ends a text has. In the rest of the text, an LF ends a line too.
     const long = `a,b\r${'1,x\r'.repeat(20_000)}`;
     expect(await rows(await openCsv(Readable.from([Buffer.from(`${long}2,y\n3,z\n`)])))).to.have.length(
       20_002,
