@@ -139,7 +139,7 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
         ? sql`FROM (${namedCompanies(filters)}) AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
         : sql`FROM ${metrics}`,
       byName ? sql`LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}` : EMPTY_SQL,
-      // If the request names no companies, it lists companies with activity.
+      // A request that names no companies lists companies with activity.
       isNamed ? EMPTY_SQL : sql`WHERE metrics.active`,
       orderAndPage(SORT_KEYS[sort.by], sort.descending),
     ),

@@ -45,7 +45,7 @@ const UNSEEN: Reach & Seen = {
   last_seen: null,
 };
 
-/** A company without its series. Its attributes are null if it has no record. */
+/** A company without its series. The attributes are null if the company has no record. */
 export const companyItem = (
   report: ReportParams,
   id: string,

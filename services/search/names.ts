@@ -65,8 +65,8 @@ export function companyWords(name: string): string[] {
 }
 
 /**
- * Last and first name together, in both orders. Scripts without spaces: one word. Others: marked by `joinedName` and searched without
- * typos, which would double the words that queries may misspell.
+ * Last and first name together, in both orders. In scripts without spaces, each order is one word. In other scripts, `joinedName` marks the
+ * word, which is searched without typos: with typos, the words that queries may misspell would double.
  */
 export function namesTogether(firstName: string | null, lastName: string | null): string[] {
   if (firstName === null || lastName === null) return [];

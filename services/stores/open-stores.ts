@@ -73,7 +73,7 @@ export interface StartupRetryOptions {
 export interface OpenStoresOptions {
   startupRetry?: StartupRetryOptions;
   clock?: Clock;
-  /** Compares `clock`, if it is given. */
+  /** Comparison that belongs to `clock`; if absent, `clock` is not compared. */
   clocks?: ClockComparison;
   /** Log of the background jobs of the stores. */
   log?: StoreLog;
