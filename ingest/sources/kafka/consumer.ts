@@ -196,7 +196,8 @@ async function consumeFetched(
 }
 
 /**
- * Commits the offset `next`. Rejects with the error of the coordinator itself: kafkajs wraps this error in an error that ends the consumer, although the consumer only has to join its group again: https://github.com/tulios/kafkajs/issues/751
+ * Commits the offset `next`. Rejects with the error of the coordinator itself: kafkajs wraps this error in an error that ends the consumer,
+ * although the consumer only has to join its group again: https://github.com/tulios/kafkajs/issues/751
  */
 async function commitBefore(
   consumer: Consumer,

@@ -13,8 +13,8 @@ const RETRY_BACKOFF_SECONDS = 0.1;
 /** Maximum nodes to which a write is sent, one after another, if connections fail. */
 const MAX_WRITES = 3;
 /**
- * Attempts of a read. A read that hangs is sent again to a responsive node, and prefers copies on nodes other than the hung node. If the second attempt
- * hangs too, no other node has a copy.
+ * Attempts of a read. A read that hangs is sent again to a responsive node, and prefers copies on nodes other than the hung node. If the
+ * second attempt hangs too, no other node has a copy.
  */
 const MAX_READS = 2;
 /** Time after which a request makes the client check whether a node hangs. */

@@ -77,7 +77,8 @@ export class JobRunner {
   }
 
   /**
-   * Works on the jobs of an organization. If the work fails, a process continues it by `resume`. Resolves at once, or once the jobs are done if too many jobs are left.
+   * Works on the jobs of an organization. If the work fails, a process continues it by `resume`. Resolves at once, or once the jobs are
+   * done if too many jobs are left.
    */
   async start(organizationId: string): Promise<void> {
     const { work } = this.#run(organizationId);
