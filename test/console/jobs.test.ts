@@ -245,7 +245,7 @@ describe('An act in the console is bound to what it acts on', function () {
     c.forgetFailedRequests();
     // Saved again, although the other change is known now.
     await panel.getByRole('button', { name: 'Save' }).click();
-    await notice('was saved.');
+    await notice('Conflict was saved.');
     expect(await description()).to.equal('Ours');
     await c.read('/api/audiences/update', { audience_id, description: 'Theirs again' });
     await undo();
@@ -434,7 +434,7 @@ describe('An act in the console is bound to what it acts on', function () {
     expect(await focused()).to.equal('Save');
     await c.page.unroute('**/api/contacts/update');
     await card().getByRole('button', { name: 'Save' }).press('Enter');
-    await notice('was saved.');
+    await notice('Conflict was saved.');
     await card().getByLabel('City').waitFor({ state: 'detached' });
     expect(await focused()).to.equal('Edit');
     c.forgetFailedRequests();

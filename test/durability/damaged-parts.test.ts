@@ -79,8 +79,8 @@ describe('ClickHouse parts that are damaged on disk', function () {
   it('are found by doctor --deep when a single byte changed', async () => {
     const healthy = await run(['doctor', '--deep'], { env: environment });
     expect(healthy.stdout)
-      .to.include('The records store is whole')
-      .and.include('The analytics store is whole');
+      .to.include('The records store is intact')
+      .and.include('The analytics store is intact');
     expect(healthy.code).to.equal(0);
     for (const file of files) {
       const bytes = readFileSync(file);

@@ -14,7 +14,7 @@ const TRUSTED = [
   'services/client/declarations/',
   'services/console/vite.config.ts',
   'services/demo/',
-  'services/gateway/reference.ts',
+  'services/gateway/docs.ts',
   'services/shared/config.ts',
   'services/stores/data-folder/lock.ts',
   'services/stores/clickhouse/migrations/render.ts',

@@ -211,8 +211,8 @@ export class Driver {
       // Another tab does not know what this tab wrote.
       if (list.isCurrent && list.shown && this.proxy.held === 0 && this.tabs.length === 1)
         this.faults.push(...(await this.#newest(screen, list.shown)));
-      if (this.readsCharts && viewOf(screen) === '/advertising')
-        this.faults.push(...(await this.#charts(tab)));
+      if (this.readsCharts && viewOf(screen) === '/advertising' && list.shown)
+        this.faults.push(...(await this.#charts(tab, list.shown)));
     }
     const asked = exchanges.slice(this.#judged);
     this.#judged = exchanges.length;
@@ -220,10 +220,16 @@ export class Driver {
     this.faults.push(...this.#errors.splice(0));
   }
 
-  /** Judges charts by the figures that are shown both before and after the pointer went through all periods. */
-  async #charts(tab: Tab): Promise<string[]> {
-    const { from = '', to = '', granularity } = await this.screen(tab);
-    const periods = periodsOf(from, to, granularity === 'Monthly' ? 'monthly' : 'daily');
+  /**
+   * Judges charts by the figures that are shown both before and after the pointer went through all periods. The periods are those of the
+   * response that is shown, which may be older than the range in the address.
+   */
+  async #charts(tab: Tab, { body }: Exchange): Promise<string[]> {
+    const periods = periodsOf(
+      String(body.start_date),
+      String(body.end_date),
+      body.granularity === 'monthly' ? 'monthly' : 'daily',
+    );
     const isLong = periods.length > 200;
     if (isLong) await tab.page.setViewportSize(WIDE);
     if (isLong) await this.settle();
