@@ -163,7 +163,7 @@ describe('A backup of embedded ClickHouse beside Elasticsearch', () => {
     const backup = join(folder, 'backup');
     const taken = await run(['backup', backup], { env: environment(dataDir) });
     expect(taken, taken.stderr).to.include({ code: 0 });
-    expect(taken.stderr).to.contain('Elasticsearch is a server and not in it');
+    expect(taken.stderr).to.contain('Elasticsearch is on a server and not part of this backup');
     await first.close();
 
     const env = environment(join(folder, 'restored'));

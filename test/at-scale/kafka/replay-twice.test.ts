@@ -62,7 +62,7 @@ describe('a replay of dead letters while another runs', function () {
       const { code, stdout, stderr } = await first;
       expect({ code, stdout }, stderr).to.deep.equal({
         code: 0,
-        stdout: '60 records sent again. What is rejected again becomes a dead letter again.\n',
+        stdout: '60 records sent again. Records that are rejected again become dead letters again.\n',
       });
       expect(await sent(topics)).to.equal(STREAMS.length * PER_STREAM);
       expect(await replay()).to.include({ code: 0, stderr: 'There are no dead letters to replay.\n' });
