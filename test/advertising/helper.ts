@@ -9,7 +9,7 @@ import { tempFolder } from '../support/temp-folder.js';
 /** A time on the day that tests use as today. */
 export const TODAY = '2026-11-21';
 
-/** Calls an operation like the gateway after its checks, for an organization on a given day. Returns the text of the response. */
+/** Calls an operation's handler directly, without the gateway's checks, with `today` as the date. Returns the text of the response. */
 export async function callText<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
   operation: Endpoint<Body, Query, Answer>,
   analytics: AnalyticsReader,

@@ -137,7 +137,7 @@ describe('Two gateways on servers, without Kafka', function () {
   it(`keep the same record of each key in search, in SQL and in both tables of deliveries (seed ${SEED})`, async () => {
     const random = new Random(SEED);
     const organizationId = freshOrganization();
-    // Both accept everything within a few milliseconds, like two gateways behind a load balancer.
+    // Both gateways use one clock, so their acceptance times differ by a few milliseconds at most, as behind a load balancer.
     const clock = { time: Date.now(), now: () => clock.time };
     const acceptances = gateways.map(({ records }) => acceptanceClock(records, clock));
     const send = async (gateway: number, stream: StreamName, records: object[]) => {

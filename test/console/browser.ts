@@ -6,7 +6,7 @@ import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { DAY_MS, utcDate } from '../../services/shared/time.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
 
-/** A shell without windows does the same in half the processor time. */
+/** Usual paths of Chromium. The headless shell comes first, because it needs half the processor time. */
 const USUAL_PATHS = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -44,7 +44,7 @@ export const APPEARANCES: readonly Appearance[] = [
   [1280, 'dark', COLOUR_RULES],
   [390, 'light', COLOUR_RULES],
   [390, 'dark', ''],
-  // Last, because the test continues in this appearance.
+  // This appearance comes last, because the test continues in it.
   [1280, 'light', ''],
 ];
 
@@ -87,7 +87,7 @@ export interface ConsoleTest {
   read<T>(path: string, body: object): Promise<T>;
   /** Expects that axe finds no serious fault, and nothing is too wide, once for each width and colour scheme. */
   expectAccessible(): Promise<void>;
-  /** For tests that provoke failed requests. */
+  /** Use this in tests that provoke failed requests. */
   forgetFailedRequests(): void;
 }
 
@@ -124,7 +124,7 @@ export function useConsole(): ConsoleTest {
     const page = await context.newPage();
     cdp = await context.newCDPSession(page);
     context.on('page', (page) => {
-      // Below the timeout of a test, whose message would not say what was awaited.
+      // This timeout is below the timeout of a test, whose message would not say what was awaited.
       page.setDefaultTimeout(50_000);
       page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
       page.on('pageerror', (error) => errors.push(error.message));

@@ -266,7 +266,7 @@ describe('The console in Chromium', function () {
     await open('/visits?country=US&browser=chrome');
     const shown = await c.page.locator('output.total', { hasText: 'visits' }).textContent();
     const env = { ...process.env, REACHLINE_API_KEY: c.key };
-    // Asynchronous, because the gateway runs in this process.
+    // The call is asynchronous, because the gateway runs in this process.
     const { stdout } = await promisify(execFile)('sh', ['-c', await curl()], { env });
     const answer = JSON.parse(stdout) as { total_count: number };
     expect(shown).to.equal(`${answer.total_count.toLocaleString('en')} visits`);
@@ -412,7 +412,7 @@ describe('The console in Chromium', function () {
       await total(contacts);
       expect(new URL(c.page.url()).searchParams.get('country')).to.equal(country);
 
-      // Counts within the active filters, operated by keys.
+      // The facets count within the active filters, and keys operate the facets.
       await button.press('Enter');
       await c.page.getByLabel('Field').selectOption('Seniority');
       const [seniority, ofSeniority] = (await counted({ country }, 'seniority'))[0] ?? [];
@@ -555,7 +555,7 @@ describe('The console in Chromium', function () {
     };
     await scroll();
     await until(() => c.page.evaluate('seen.size === 500'), 'each contact was drawn');
-    // Rows of a screen of 800 pixels, of 1200 pixels on both sides, and of the parts that overlap them.
+    // The list draws the rows of the 800-pixel viewport, of 1200 pixels above and below it, and of the parts that overlap the edges.
     expect(await c.page.evaluate('most')).to.be.within(50, 250);
     expect(await c.page.evaluate("document.querySelector('main .list').offsetHeight")).to.equal(height);
     // The focus stays, and the next row is the next in the list.

@@ -3,7 +3,7 @@ import { PROPERTIES, playEpisode, seedOf } from './driver/properties.js';
 import { openStage, type Stage } from './driver/stage.js';
 
 const EPISODES = 3;
-/** Of one episode, which is played alone. */
+/** The seed of one episode, which the suite then plays alone. */
 const ONLY_SEED = process.env.REACHLINE_DRIVER_SEED;
 
 describe('The console, whatever one does in it', function () {

@@ -55,7 +55,7 @@ describe('Importing a file in the console', function () {
     await c.open('/import', await c.gateway.keyFor(organization));
     await picture('empty');
 
-    // An ordinary list.
+    // This file is an ordinary list.
     await choose(
       'customers.csv',
       'ID,First Name,Last Name,Email,Company,Country,Remark\n17,Ada,Lovelace,ada@acme.example,Acme,Germany,met in Bern\n18,Bo,Berg,bo@acme.example,Acme,Sweden,\n',
@@ -69,7 +69,7 @@ describe('Importing a file in the console', function () {
     await picture('ordinary-list-loaded');
     expect(await contact(organization, '17')).to.include({ company_name: 'Acme', country: 'Germany' });
 
-    // A list of a fair: a title above the header, German names, dates with points.
+    // This file is a list of a fair: it has a title above the header, German names, dates with points.
     await c.page.getByRole('button', { name: 'Import another file' }).click();
     await choose(
       'messe.csv',
@@ -102,7 +102,7 @@ describe('Importing a file in the console', function () {
       created_at: '2026-10-05T00:00:00.000Z',
     });
 
-    // A list whose columns nobody knows.
+    // No preset knows the columns of this list.
     await c.page.getByRole('button', { name: 'Import another file' }).click();
     await choose('unusual.csv', 'Who,Firm,Handle\nAlan Turing,Bletchley,aturing\n');
     await c.page.getByRole('heading', { name: 'Which column is the contact id?' }).waitFor();

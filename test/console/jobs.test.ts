@@ -101,7 +101,7 @@ describe('An act in the console is bound to what it acts on', function () {
     expect(await bar().locator('details[open]').count()).to.equal(0);
     await bar().getByText('Add to audience').click();
     await bar().getByLabel('Add to an audience').fill('two');
-    // The last one is where the work is shown.
+    // The last option of the list lies where the progress of the work is shown.
     await bar().getByRole('button', { name: 'New audience “two”' }).click({ timeout: 5000 });
     await job().getByText('Adding to two').waitFor();
     open();
@@ -243,7 +243,7 @@ describe('An act in the console is bound to what it acts on', function () {
     expect(await c.page.locator('.notice').textContent()).not.to.contain('if_updated_at');
     expect(await description()).to.equal('Theirs');
     c.forgetFailedRequests();
-    // Saved again, although the other change is known now.
+    // The form is saved again, although the other change is known now.
     await panel.getByRole('button', { name: 'Save' }).click();
     await notice('Conflict was saved.');
     expect(await description()).to.equal('Ours');

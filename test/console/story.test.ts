@@ -6,7 +6,7 @@ import { expectAccessible, useConsole } from './browser.js';
 const LIST = (domain: string) =>
   `First name;Surname;E-Mail;Favourite colour\nAda;Lovelace;ada@${domain};green\nCharles;Babbage;nobody@@acme;red\n`;
 
-/** Each view is checked light and dark; at every width only at night. */
+/** Widths and colour schemes of the runs: two in a normal run, all three in the nightly run. */
 const WALKS = (
   [
     [390, 'dark'],

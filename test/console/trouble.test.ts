@@ -97,7 +97,7 @@ describe('The console in several tabs, and in trouble', function () {
   it('keeps what it shows without a network, and goes on when there is one', async () => {
     await c.open('/contacts');
     await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
-    // A row of it, because the empty table is there before the rows.
+    // Waits for a row of the table, because the empty table is there before its rows.
     await c.page.getByRole('table', { name: 'Audiences' }).getByRole('link', { name: 'Customers' }).waitFor();
     await c.context.setOffline(true);
     await c.page.getByRole('searchbox').fill('customers');

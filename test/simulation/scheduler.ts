@@ -16,7 +16,7 @@ interface Wakeup {
   resume(): void;
 }
 
-/** More steps than any schedule needs that makes progress. */
+/** Steps after which a schedule counts as stuck; a schedule that makes progress needs fewer. */
 const MAX_STEPS = 20_000;
 
 /**

@@ -18,7 +18,7 @@ interface Act {
   name: string;
   before: State;
   others: Map<string, string | undefined>;
-  /** What it had changed whenever others came in between, who may have changed it again. */
+  /** Values that the act had already changed when another client wrote; that client may have overwritten them. */
   seen: Map<string, string | undefined>;
 }
 
@@ -41,7 +41,7 @@ async function meanwhile(driver: Driver, act: Act, path: string, body: object): 
   for (const [cell, value] of changes(before, after)) act.others.set(cell, value);
 }
 
-/** The state if only others had acted. */
+/** The state that the store would have if only other clients had acted. */
 const withoutAct = ({ before, others }: Act) => applied(before, others);
 
 const show = (changed: Changed, most = 4) =>
@@ -488,7 +488,7 @@ async function importFile(driver: Driver): Promise<void> {
 
 type Play = (driver: Driver) => Promise<void>;
 
-/** Every act with everything that may happen to it. */
+/** Every act, combined with every fault or change that may happen to the act. */
 const ACTS = new Deck<Play>([
   ...BULK_HOWS.flatMap((how) =>
     [true, false].map(
@@ -525,7 +525,7 @@ const ACTS = new Deck<Play>([
 ]);
 
 export async function actOnce(driver: Driver): Promise<void> {
-  // A list is of the last answer again once it has been read anew.
+  // Once a list has been read again, the list shows the last response again.
   if (driver.isChangedElsewhere) {
     driver.isChangedElsewhere = false;
     await driver.step('reload', async () => void (await driver.page.reload()));

@@ -189,7 +189,7 @@ const EVERYWHERE: readonly NamedStep[] = [
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What becomes of answers: of all, or of the first one whose request a pattern finds. */
+/** What happens to responses: to all responses, or to the first response whose request matches a pattern. */
 type Trouble = readonly [fault: Fault, only?: RegExp];
 const TROUBLES: readonly (Trouble | undefined)[] = [
   undefined,
@@ -203,7 +203,7 @@ const TROUBLES: readonly (Trouble | undefined)[] = [
   ['hold after', /\/search|network_a/],
 ];
 
-/** Every step of a view with everything that may become of its answers. */
+/** Every step of a view, combined with every fault that may happen to its responses. */
 const DECKS = Object.fromEntries(
   Object.entries(STEPS).map(([view, steps]) => [
     view,
@@ -238,7 +238,7 @@ export async function browse(driver: Driver): Promise<void> {
   await driver.comesToRest();
 }
 
-/** Where an episode begins. */
+/** The view in which an episode begins. */
 export const FIRST_VIEWS = new Deck([
   '/contacts',
   '/contacts?country=DE',

@@ -288,7 +288,7 @@ function chipsExplained(screen: Screen, { body }: Exchange): boolean {
   );
 }
 
-/** The range that figures are compared with, and the one that old figures are of. */
+/** The range that figures are compared with, and the range that old figures belong to. */
 function rangesExplained(screen: Screen, { body, answer = {} }: Exchange): boolean {
   const { previous_start_date: start, previous_end_date: end } = answer;
   const earlier = start && end ? rangeOf(start, end) : undefined;
@@ -402,7 +402,7 @@ export function periodsOf(from: string, to: string, granularity: 'daily' | 'mont
   return granularity === 'daily' ? days : [...new Set(days.map((day) => day.slice(0, 7)))];
 }
 
-/** That charts of money and counts sum to the totals above them, and those of before to what the comparison says. */
+/** Checks that charts sum to the totals above them, and that charts of the earlier range sum to what the comparison says. */
 export function judgeCharts(
   screen: Screen,
   charts: readonly ShownChart[],

@@ -1,6 +1,6 @@
 import { Random } from '../../support/random.js';
 
-/** Cards, of which each is dealt once before any is dealt again. The seed shuffles them. */
+/** A deck deals each card once before it deals any card again. The seed shuffles them. */
 export class Deck<Card> {
   readonly #cards: readonly Card[];
 

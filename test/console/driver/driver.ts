@@ -19,14 +19,14 @@ import { drawn, type Progress, readCharts, readProgress, readScreen, type Screen
 import { SIZE, type Stage } from './stage.js';
 import { type Organization, pause, type World } from './world.js';
 
-/** Without a request, after something was drawn. */
+/** Time without a request, after something was drawn. */
 const QUIET_MS = 40;
-/** Longer than the console waits while somebody types. */
+/** A wait that is longer than the console waits for the end of typing. */
 const TYPING_MS = 150;
 const QUIET_TIMEOUT_MS = 6000;
 /** Charts of a long range are drawn so wide that each of its days can be pointed at. */
 const WIDE = { ...SIZE, width: 4200 };
-/** Of a control that is there already. */
+/** Timeout for an action on a control that is there already. */
 const CONTROL_TIMEOUT_MS = 3000;
 const LOAD_TIMEOUT_MS = 30_000;
 
@@ -73,7 +73,7 @@ export class Driver {
   #watch = (page: Page) => {
     page.setDefaultTimeout(CONTROL_TIMEOUT_MS);
     page.setDefaultNavigationTimeout(LOAD_TIMEOUT_MS);
-    // What would be lost is lost on purpose.
+    // The driver loses unsaved input on purpose.
     page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
     page.on('pageerror', (error) => this.#errors.push(`the page failed: ${error.message}`));
   };
@@ -143,7 +143,7 @@ export class Driver {
     await this.settle();
   }
 
-  /** Until no request is on its way but those that are held, nothing waits for the end of typing, and the page has drawn. */
+  /** Waits until no request except held requests is in progress, nothing waits for the end of typing, and the page has drawn. */
   async settle(): Promise<void> {
     const { proxy } = this;
     const deadline = performance.now() + QUIET_TIMEOUT_MS;
@@ -208,7 +208,7 @@ export class Driver {
       this.faults.push(...list.faults);
       this.faults.push(...judgeDays(screen, exchanges, tab.of.key));
       this.faults.push(...judgeSelection(screen));
-      // Another tab does not know what this tab wrote.
+      // Other tabs do not know what this tab wrote.
       if (list.isCurrent && list.shown && this.proxy.held === 0 && this.tabs.length === 1)
         this.faults.push(...(await this.#newest(screen, list.shown)));
       if (this.readsCharts && viewOf(screen) === '/advertising' && list.shown)

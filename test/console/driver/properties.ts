@@ -11,7 +11,7 @@ export interface Property {
   title: string;
   steps: number;
   step(driver: Driver): Promise<void>;
-  /** Where episodes begin. */
+  /** The view in which episodes begin. */
   views?: Deck<string>;
 }
 

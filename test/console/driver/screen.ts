@@ -18,7 +18,7 @@ export interface Screen {
   organization: string | undefined;
   asksForKey: boolean;
   chips: string[];
-  /** Such as `94 contacts`. */
+  /** The count that the view shows, such as `94 contacts`. */
   count: string | undefined;
   query: string | undefined;
   /** The selected text of each select, by its label. */
@@ -47,7 +47,7 @@ export interface Screen {
   markers: Record<string, string | undefined>;
 }
 
-/** What changes while something is done; it is asked for again and again. */
+/** What changes in the tab during a step; the driver reads these values repeatedly. */
 export type Progress = Pick<Screen, 'url' | 'notice' | 'doing'> & { canStop: boolean };
 
 const READ = `globalThis.readScreen = (markers) => {
@@ -127,7 +127,7 @@ addEventListener('input', () => { globalThis.typedAt = performance.now(); }, tru
 globalThis.drawn = () => new Promise((resolve) =>
   requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - (globalThis.typedAt ?? -10_000)))));`;
 
-/** For each page before its scripts. */
+/** Adds a script that runs in each page before the page's own scripts. */
 export const installReader = (context: BrowserContext): Promise<unknown> => context.addInitScript(READ);
 
 export const readScreen = (page: Page, markers: readonly string[]): Promise<Screen> =>
@@ -141,13 +141,16 @@ export interface ShownChart {
   values: string[];
 }
 
-/** Points at each of so many periods of each chart. A period has to be a pixel wide at least. `chart-value` is what a person reads then. */
+/**
+ * Moves a simulated mouse over every period of every chart, and reads the value that `.chart-value` shows. Each period must be at least
+ * one pixel wide.
+ */
 const POINT = `(periods) => [...document.querySelectorAll('main .chart')].map((chart) => {
   const over = chart.querySelector('.u-over');
   const box = over?.getBoundingClientRect();
   const values = [];
   for (let index = 0; box && index < periods; index++) {
-    // A mouse is at whole pixels.
+    // The position of a mouse is a whole number of pixels.
     const left = Math.ceil(box.left + (index * box.width) / periods + 0.001);
     const middle = Math.floor(box.left + ((index + 0.5) * box.width) / periods);
     const at = { bubbles: true, clientX: Math.max(left, middle), clientY: box.top + 10 };

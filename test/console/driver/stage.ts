@@ -1,4 +1,4 @@
-/** A browser before a gateway with two organizations, in which episodes follow one another. */
+/** Test environment of the console driver: a browser and a gateway with two organizations, shared by consecutive episodes. */
 import type { RequestListener } from 'node:http';
 import type { BrowserContext } from 'playwright-core';
 import { launchBrowser } from '../browser.js';
