@@ -19,7 +19,7 @@ export interface MappedRecord {
 /** The rows of a joined table by key, each with the values at the paths of `JoinPlan`. */
 export type JoinedRows = ReadonlyMap<string, SourceRecord>;
 
-/** How another table of the export is read. */
+/** How to read a table of the export that a mapping joins: key, version and values of its rows. */
 export interface JoinPlan {
   table: string;
   /** Whether the rows may be messages among others, such as in the file being loaded. */

@@ -93,7 +93,7 @@ export async function checkPreset(name: string, sample: Sample): Promise<Recogni
 interface Candidate {
   name: string;
   preset: Preset;
-  /** The first alternative of each mark. */
+  /** The first alternative of each entry of the preset's `recognize`. */
   marks: readonly string[];
   /** Whether the columns have the same capitals as in the preset. */
   isExact: boolean;

@@ -135,9 +135,8 @@ interface Matches {
 }
 
 /**
- * Pairs of a creative and another campaign under which the creative has deliveries, if the currencies of that campaign and of the
- * creative's own campaign differ. If the currency of the own campaign is unknown, the creative has pairs only if the other currencies
- * differ from each other.
+ * Pairs (creative, campaign) with deliveries in a currency other than that of the creative's own campaign. If the own campaign has no
+ * known currency, the pairs are included only if these deliveries have more than one currency.
  */
 const FOREIGN_PAIRS = sql`(
   SELECT creative_id, campaign_id FROM (

@@ -69,7 +69,7 @@ export interface UnsentIds {
   total: number;
 }
 
-/** The statements of a list for one request, and how to make its items. */
+/** The queries of a list request, and the mapping of their rows to items. */
 export interface EntityList {
   report: ReportParams;
   idsQuery(page: Page): AnalyticsQuery;

@@ -21,7 +21,8 @@ export const recordSettings = (address: string): Record<string, string> => ({
 });
 
 /**
- * Creates the views of records, and replaces views of another version. Only the definer of the views may open the address of the records.
+ * Creates the views that read records over HTTP, and replaces existing views. The views run as their definer `records`, the only user
+ * that may read the URL of the records.
  */
 export async function createRecordViews(runner: Runner, database: string): Promise<void> {
   for (const view of RECORD_VIEWS) {

@@ -196,7 +196,7 @@ async function readWeights(
   return weightsOf(found, all);
 }
 
-/** The terms that the heaviest matching contacts have; null if no contact matches enough. */
+/** Query terms of the contact with the greatest weight; null if no contact matches well enough for a partial match. */
 async function readHeaviest(
   { documents, signal }: ContactReader,
   search: ContactSearch,

@@ -45,7 +45,7 @@ export interface RankClass {
   steps(): Iterable<RankStep>;
 }
 
-/** A search of a text index as a list of classes, best first. */
+/** A full-text query, split into classes of equally good matches (`RankClass`), best first. */
 export interface MatchPlan {
   all: FtsQuery;
   classes: RankClass[];
