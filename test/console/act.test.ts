@@ -173,7 +173,7 @@ describe('Acting in the console', function () {
       contact_id: 'demo_contact_0004',
     });
     expect(before).to.contain(contact.job_title);
-    // A repetition changes only what was edited here.
+    // The repeated save changes only the field that was edited in this form.
     await card.getByRole('button', { name: 'Save' }).click();
     await card.getByText('Chief of Nothing,').waitFor();
     const saved = await c.read<{ contact: object }>('/api/contacts/get', { contact_id: 'demo_contact_0004' });

@@ -29,7 +29,7 @@ describe('What the console shows while an answer is late or fails', function () 
     });
     return async () => {
       await c.page.unroute(`**/api/${path}`);
-      // Requests that were replaced meanwhile are gone.
+      // `continue` fails for requests that the page has cancelled meanwhile.
       for (const route of held.splice(0)) await route.continue().catch(() => undefined);
     };
   }

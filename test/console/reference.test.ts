@@ -166,7 +166,7 @@ describe('The API reference in Chromium', function () {
     await open('');
     const shown: Record<string, string[]> = { curl: [], JavaScript: [], Python: [] };
     const navigation = c.page.getByRole('navigation', { name: 'Reference' });
-    // One operation with only a body, one with parameters, and one with a path of its own; each further example stands in the same place.
+    // The test takes an operation with only a body, an operation with parameters, and an operation with a path of its own.
     const some = operations.filter(({ id }) => ['contactsSearch', 'contactsCreate', 'ingest'].includes(id));
     expect(some).to.have.lengthOf(3);
     for (const { id, path, summary } of some) {

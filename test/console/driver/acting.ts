@@ -50,7 +50,7 @@ const show = (changed: Changed, most = 4) =>
     .map(([cell, value]) => `${cell} = ${value ?? 'nothing'}`)
     .join(', ')}${changed.size > most ? ` and ${changed.size - most} more` : ''}`;
 
-/** What the act truly changed, and whether the notice says so. */
+/** Returns what the act truly changed, and checks that the notice says so. */
 async function judgeAct(driver: Driver, act: Act): Promise<Changed> {
   await driver.comes(async () => (await driver.progress()).notice !== undefined);
   await driver.settle();
@@ -90,7 +90,7 @@ async function undo(driver: Driver, act: Act, alsoBefore?: () => Promise<void>):
   await driver.settle();
   const { notice = '' } = await driver.progress();
   const after = await driver.world.stateOf(driver.of);
-  // What others took back and did again is as the act had left it, so Undo takes it for its own.
+  // A cell that other clients took back and changed again is as the act had left it, so Undo treats the cell as changed by the act.
   const isAgain = (cell: string) => act.seen.has(cell) && act.seen.get(cell) === act.others.get(cell);
   const wrong = new Map([...changes(withoutAct(act), after)].filter(([cell]) => !isAgain(cell)));
   driver.note(`the notice says: ${notice}; not as before: ${wrong.size} (${show(wrong, 2)})`);
@@ -384,7 +384,7 @@ async function edit(
 
 const CREATE_HOWS = ['plain', 'cut after', 'leave'] as const;
 
-/** Makes one thing, of which there must be one, whatever becomes of the answer. */
+/** Creates a key, audience or contact. Exactly one must exist afterwards, whatever happens to the response. */
 async function create(
   driver: Driver,
   kind: 'key' | 'audience' | 'contact',

@@ -214,7 +214,7 @@ const DECKS = Object.fromEntries(
 const run = (driver: Driver, name: string, [step, act]: NamedStep) =>
   driver.step(name, async () => `${step} ${(await act(driver)) ?? ''}`);
 
-/** Mostly what the view offers, which keeps what was chosen in it. */
+/** Returns mostly a step that the view offers, because such a step keeps what was chosen in the view. */
 async function nextStep(driver: Driver): Promise<readonly [NamedStep, Trouble | undefined]> {
   const deck = DECKS[viewOf(await driver.progress())];
   if (deck && driver.random.chance(0.8)) return driver.deal(deck);
@@ -257,13 +257,13 @@ const FIGURES = new Deck([
   [['remove a filter', removeChip] as NamedStep, false] as const,
 ]);
 
-/** Figures, their charts and the comparison with the previous period. */
+/** Shows figures, their charts and the comparison with the previous period. */
 export async function compareFigures(driver: Driver): Promise<void> {
   driver.readsCharts = true;
   if (viewOf(await driver.progress()) !== '/advertising')
     await driver.step('go to Advertising', () => goTo(driver, 'Advertising'));
   const [step, isPartial] = driver.deal(FIGURES);
-  // That of the range before comes second.
+  // The response about the earlier range comes second.
   if (isPartial) driver.proxy.arm(/network_a/, 'fail', 1, 1);
   await run(driver, isPartial ? 'look while the second answer fails' : 'look', step);
   driver.proxy.disarm();

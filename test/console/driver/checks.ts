@@ -240,7 +240,7 @@ function rangeOf(start: unknown, end: unknown): string {
   return `${first.text}${year} – ${last.text} ${last.year}`;
 }
 
-/** Whether a request and its answer are those of everything that is said of them: rows, count, totals, chips, ranges. */
+/** Whether rows, count, totals, chips and ranges of the screen all belong to this request and its response. */
 function explains(screen: Screen, table: ShownTable, exchange: Exchange): boolean {
   const { path, body, answer = {} } = exchange;
   for (const [head, expected] of Object.entries(rowsOf(path, answer, body))) {
@@ -251,7 +251,7 @@ function explains(screen: Screen, table: ShownTable, exchange: Exchange): boolea
     for (let row = 0; row < Math.min(most, expected.length); row++)
       if (!isFigure(texts(table.rows[row], index), expected[row] ?? '')) return false;
     if (table.rows.length < Math.min(most, expected.length)) return false;
-    // Further pages follow the first one.
+    // If the response has a cursor, the table may also show further pages.
     if (!answer.next_cursor && !table.hasGaps && table.rows.length !== expected.length) return false;
   }
   if (screen.count !== undefined && number(screen.count) !== answer.total_count) return false;
@@ -274,7 +274,7 @@ function totalsExplained(screen: Screen, answer: Item): boolean {
   );
 }
 
-/** Chips are of the answer, also of an old one; those of what is asked are busy. */
+/** Whether the chips belong to the shown response, which may be old. Chips of a request that is still running are busy. */
 function chipsExplained(screen: Screen, { body }: Exchange): boolean {
   const { statuses: [status] = [], objective_types: [objective] = [] } = body as Record<string, string[]>;
   const filters: Request = { ...body, status, objective };
@@ -438,7 +438,7 @@ export function judgeCharts(
     const earlier =
       said === 'unchanged' ? total : said === 'none before' ? 0 : number(said.replace(/^.*, from /, ''));
     if (before.length === 0) {
-      // The second answer failed, and the page says so.
+      // The response about the earlier range may have failed; the page must say so.
       if (screen.alerts.length === 0)
         faults.push(`the chart ${label} has nothing before, the comparison says ${said}`);
     } else if (!close(sum(before), earlier))

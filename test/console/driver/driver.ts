@@ -104,7 +104,7 @@ export class Driver {
     return this.tab.of === first ? second : first;
   }
 
-  /** The next card. */
+  /** Returns the next card of a deck. */
   deal<Card>(deck: Deck<Card>): Card {
     const index = this.#dealt.get(deck) ?? this.#firstCard;
     this.#dealt.set(deck, index + 1);

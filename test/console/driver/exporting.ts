@@ -1,4 +1,4 @@
-/** Saves what a view shows as a file, whatever becomes of the response. */
+/** Saves what a view shows as a file, whatever happens to the response. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { goTo } from './browsing.js';

@@ -45,7 +45,7 @@ const EPISODES_PER_SUITE = 1000;
 /** The seed of an episode of a suite, as it is printed. */
 export const seedOf = (suite: number, episode: number) => suite * EPISODES_PER_SUITE + episode;
 
-/** Ends at the first fault. Answers what is wrong, with the seed and the steps; undefined where nothing is. */
+/** Plays an episode until its first fault. Returns the fault with the seed and the steps; undefined if the episode has no fault. */
 export async function playEpisode(
   stage: Stage,
   property: Property,

@@ -32,7 +32,7 @@ export interface Exchange {
 }
 
 interface Rule {
-  /** Matched against the path, or against the path and the body. */
+  /** The proxy matches the pattern against the path, or against the path and the body. */
   pattern: RegExp;
   fault: Fault;
   times: number;
@@ -155,7 +155,7 @@ export class RecordingProxy {
     if (fault === 'hold after') await hold();
     if (isGone) return;
     if (fault === 'cut after') return void request.socket.destroy();
-    // Without a length, as an HTTP/1.0 proxy sends the response.
+    // The proxy sends the response without a length, like an HTTP/1.0 proxy.
     const { 'content-length': _, connection: __, 'transfer-encoding': ___, ...headers } = answer.headers;
     response.writeHead(answer.status, headers);
     if (fault === 'cut half') {

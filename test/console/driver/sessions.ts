@@ -254,7 +254,7 @@ async function use(driver: Driver): Promise<void> {
   }
 }
 
-/** Every trace with every way; another trace may be left before it. */
+/** Every trace, combined with every way to switch the session; an earlier step may leave another trace before it. */
 const SWITCHES = new Deck(TRACES.flatMap((trace) => WAYS.map((way) => [trace, way] as const)));
 
 export async function switchSession(driver: Driver): Promise<void> {
