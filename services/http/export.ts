@@ -26,7 +26,7 @@ const ACCEPTED_AS: Readonly<Record<string, ExportFormat>> = {
   'text/csv; header=present': 'csv',
   [EXPORT_TYPES.ndjson]: 'ndjson',
   'application/ndjson': 'ndjson',
-  // Types with a count come after the types without a count, which are preferred for clients that do not ask for a count.
+  // Types that end with a count of rows come last, so that only clients that ask for the count get it.
   [`${EXPORT_TYPES.csv}${COUNTED}`]: 'csv',
   [`${EXPORT_TYPES.ndjson}${COUNTED}`]: 'ndjson',
 };

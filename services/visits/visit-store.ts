@@ -51,7 +51,7 @@ export interface VisitStore {
 
 /** Visits that SQL reads on a server. They are a second copy. The embedded engine reads the visits of the records store instead. */
 export interface VisitTable {
-  /** As `VisitStore`. */
+  /** Stores visits; see `VisitStore`. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
   /** Like the method of `VisitStore`; 0 for the embedded engine. */
   countVisitsBefore(createdMs: number): Promise<number>;

@@ -434,7 +434,7 @@ describe('An act in the console is bound to what it acts on', function () {
     expect(await focused()).to.equal('Save');
     await c.page.unroute('**/api/contacts/update');
     await card().getByRole('button', { name: 'Save' }).press('Enter');
-    await notice('Conflict was saved.');
+    await notice('was saved.');
     await card().getByLabel('City').waitFor({ state: 'detached' });
     expect(await focused()).to.equal('Edit');
     c.forgetFailedRequests();

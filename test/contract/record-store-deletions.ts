@@ -125,7 +125,7 @@ export function recordStoreDeletions(open: Open): void {
       );
       expect(bytes).to.be.within(900_000, MAX_DELETED_BYTES);
       expect(first.contacts.map((each) => parsed(each).contact_id)).to.deep.equal(first.deleted);
-      // A small contact still has room.
+      // The response still has room for a small contact.
       expect(first.deleted).to.include('ada');
       expect([...first.deleted, ...first.notDeleted]).to.have.members([...ids, 'ada']);
       for (const id of first.notDeleted.slice(0, 3))

@@ -95,7 +95,7 @@ describe('The gateway over HTTP', () => {
       ['{"organization_id": "org_a", "first_name": {"__proto__": {"a": 1}}}', '/first_name invalid_type'],
       ['{"organization_id": "org_a", "query": "a\\u0000b"}', '/query invalid_text'],
       ['{"organization_id": "org_a", "query": "a\\ud800b"}', '/query invalid_text'],
-      // Nesting that is properly closed is a wrong type, however deep.
+      // JSON that is closed properly is never too deep; it only has a wrong type.
       [nested('[', ']', 19_000), '/query invalid_type'],
       [nested('{"a":', '}', 9500), '/query invalid_type'],
     ];

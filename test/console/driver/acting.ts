@@ -160,7 +160,7 @@ async function choose(driver: Driver, country: string, isAll: boolean): Promise<
   });
 }
 
-/** Adds or removes contacts, all that match or some, whatever happens to the answers, and perhaps takes it back. */
+/** Adds or removes some contacts, or all that match, under the given trouble with responses. Sometimes undoes it. */
 async function bulk(driver: Driver, isAll: boolean, how: (typeof BULK_HOWS)[number]): Promise<void> {
   const { page, random, proxy } = driver;
   const country = random.pick(['', 'DE', 'DE', 'FR', 'US']);
