@@ -37,7 +37,11 @@ describe('docs/operating/install.md', () => {
       const block = blocks.get(name) ?? '';
       const commands = inRoot(block).replaceAll(/ -[og] \w+/g, '');
       const stubs = NOT_RUN.map((command) => `${command}() { :; }`).join('\n');
-      const { status, stderr } = spawnSync('bash', ['-euc', `${stubs}\n${commands}`], { encoding: 'utf8' });
+      const { status, stderr } = spawnSync('bash', ['-euc', `${stubs}\n${commands}`], {
+        encoding: 'utf8',
+        // Bash takes a pipe of Node.js for a network connection, and then reads the settings of interactive shells.
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       expect(stderr).to.equal('');
       expect(status).to.equal(0);
       const targets = [...block.matchAll(/^install -m \d+ .*\s(\/\S+)$/gm)].map(([, path]) => path as string);
