@@ -24,7 +24,8 @@ export interface FilterWord {
 
 export type ContactFilter =
   | { kind: 'words'; field: WordField; words: FilterWord[] }
-  | { kind: 'value'; field: ValueField; value: string }
+  /** The field has one of these values, in normal form. */
+  | { kind: 'value'; field: ValueField; values: string[] }
   /** A work or personal email, normalized by `normalizeEmail`, with an @. */
   | { kind: 'email'; email: string };
 

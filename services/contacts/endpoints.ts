@@ -374,6 +374,7 @@ const searchContactsEndpoint = endpoint({
   scope: ['contacts:read'],
   slots: ({ query, limit, facets }) => (query ? 2 : 1) + slotsOfPage(limit) + slotsOfFacets(facets),
   example: { organization_id: 'org_demo', query: 'marketing', limit: 2 },
+  problems: ['audience_not_found'],
   check: checkSort,
   ...cursorList({
     items: 'contacts',
@@ -383,6 +384,9 @@ const searchContactsEndpoint = endpoint({
     pageFields: ['facets', 'explain'],
     async readPage(context, range) {
       const { body, organizationId, services, textQuery, signal } = context;
+      const { audience_id } = body;
+      if (audience_id && !range.skipsTotal)
+        await requireAudience(services.records, organizationId, audience_id, context);
       const search = { ...toContactSearch(organizationId, body, textQuery), ...range };
       const { page, query } = await searchContacts(
         (part) => services.records.searchContacts(part, context),

@@ -294,6 +294,18 @@ const contactFilters = {
   updated_after: optional(dateTime('Only contacts that last changed after this moment.')),
 };
 
+/** Filters that `audiences/contacts/search` does not have. */
+const segmentFilters = {
+  audience_id: optional(id('Only members of this audience.')),
+  company_domains: optional(
+    arrayOf(
+      'Domains, compared like `company_domain`; one of them must be the domain of the company.',
+      text('A domain.', { minLength: 1 }),
+      { minItems: 1, maxItems: 1000 },
+    ),
+  ),
+};
+
 const facets = {
   facets: optional(
     arrayOf(
@@ -365,6 +377,7 @@ const query = {
 export const SearchContactsRequest = strictObject({
   organization_id: organizationId,
   ...contactFilters,
+  ...segmentFilters,
   ...query,
   match: withDefault(
     optional(
@@ -444,7 +457,7 @@ export const AddContactResponse = looseObject({
 });
 
 const BulkFilter = strictObject(
-  { audience_id: optional(id('Only members of this audience.')), ...contactFilters, ...query },
+  { ...contactFilters, ...segmentFilters, ...query },
   {
     description:
       'Body of a contact search with `match: all`; every contact that it finds. Empty: every contact.',

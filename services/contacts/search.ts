@@ -39,7 +39,15 @@ const JOINED_FIELDS: ReadonlySet<WordField> = new Set(['first_name', 'last_name'
 
 type GivenFilters = Omit<
   SearchContactsRequest,
-  'organization_id' | 'query' | 'match' | 'limit' | 'cursor' | 'updated_after' | 'facets' | 'explain'
+  | 'organization_id'
+  | 'audience_id'
+  | 'query'
+  | 'match'
+  | 'limit'
+  | 'cursor'
+  | 'updated_after'
+  | 'facets'
+  | 'explain'
 >;
 
 /** The filters, facets and query of a request. Throws 422 for a filter without words. */
@@ -50,7 +58,7 @@ export function toContactSearch(
 ): Omit<ContactSearch, 'limit' | 'after' | 'skipsTotal'> {
   return {
     organizationId,
-    audienceId: ('audience_id' in body && body.audience_id) || undefined,
+    audienceId: body.audience_id || undefined,
     filters: toFilters(body),
     updatedAfter: body.updated_after ? parseTimestamp(body.updated_after) : undefined,
     query: query && contactTerms(query),
@@ -118,19 +126,25 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
     const text = given[field];
     if (text) filters.push({ kind: 'words', field, words: filterWords(field, text) });
   }
-  const add = (name: keyof GivenFilters, field: ValueField, value: string) => {
+  const add = (name: string, field: ValueField, value: string) => {
     if (!hasLetterOrDigit(value)) throw noWords(name);
-    filters.push({ kind: 'value', field, value });
+    filters.push({ kind: 'value', field, values: [value] });
   };
   if (given.country) add('country', 'country', normalizeCountry(given.country));
   if (given.postal_code) add('postal_code', 'postal_code', normalizePostalCode(given.postal_code));
   if (given.company_domain) add('company_domain', 'company_domain', normalizeDomain(given.company_domain));
+  if (given.company_domains) {
+    const domains = given.company_domains.map(normalizeDomain);
+    const place = domains.findIndex((domain) => !hasLetterOrDigit(domain));
+    if (place !== -1) throw noWords(`company_domains[${place}]`);
+    filters.push({ kind: 'value', field: 'company_domain', values: [...new Set(domains)] });
+  }
   if (given.network_a_url) {
     const url = normalizeProfileUrl(given.network_a_url);
     add('network_a_url', url.includes('/') ? 'network_a_url' : 'network_a_slug', url);
   }
-  if (given.seniority) filters.push({ kind: 'value', field: 'seniority', value: given.seniority });
-  if (given.department) filters.push({ kind: 'value', field: 'department', value: given.department });
+  if (given.seniority) filters.push({ kind: 'value', field: 'seniority', values: [given.seniority] });
+  if (given.department) filters.push({ kind: 'value', field: 'department', values: [given.department] });
   if (given.email) {
     const email = normalizeEmail(given.email);
     if (!hasLetterOrDigit(email)) throw noWords('email');

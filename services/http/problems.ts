@@ -101,8 +101,9 @@ export function invalid(...errors: FieldError[]): Problem {
 }
 
 /** Error of a filter without a letter or digit. If the filter were ignored, the search would return everything. */
+/** `field` is a path, such as `any_of[2].country`. */
 export const noWordsError = (field: string): FieldError => ({
-  pointer: `/${field}`,
+  pointer: `/${field.replaceAll(/\[(\d+)\]/g, '/$1').replaceAll('.', '/')}`,
   code: 'no_words',
   detail: `${field} must hold at least one letter or digit.`,
 });

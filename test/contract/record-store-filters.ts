@@ -41,6 +41,24 @@ export function recordStoreFilters(open: Open): void {
       expect(await found(opened.store, organization, { seniority: 'c_level' })).to.deep.equal([]);
     });
 
+    it('a thousand domains find the contacts of each company', async () => {
+      const organization = freshOrganization();
+      const domains = Array.from({ length: 1000 }, (_, index) => `d${index}.example`);
+      await load(opened.store, organization, [
+        { contact_id: 'first', company_domain: 'https://www.D0.example/about', city: 'Oslo' },
+        { contact_id: 'last', company_domain: 'd999.example', city: 'Rome', audience_ids: ['aud'] },
+        { contact_id: 'part', company_domain: 'shop.d0.example' },
+        { contact_id: 'none', city: 'Oslo' },
+      ]);
+      const ids = (filters: Filters, audience?: string) =>
+        found(opened.store, organization, filters, audience);
+      expect(await ids({ company_domains: domains })).to.deep.equal(['first', 'last']);
+      expect(await ids({ company_domains: domains }, 'aud')).to.deep.equal(['last']);
+      expect(await ids({ company_domains: ['D0.EXAMPLE:80', 'x.example'] })).to.deep.equal(['first']);
+      expect(await ids({ company_domains: domains, city: 'oslo' })).to.deep.equal(['first']);
+      expect(await ids({ company_domains: domains, query: 'rome' })).to.deep.equal(['last']);
+    });
+
     it('members of an audience are found by email and last change too', async () => {
       const organization = freshOrganization();
       const audience_ids = ['aud'];

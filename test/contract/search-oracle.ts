@@ -136,7 +136,10 @@ export function facetsByHand(contacts: readonly Contact[], search: ContactSearch
 }
 
 function meets(contact: Contact, filter: ContactFilter): boolean {
-  if (filter.kind === 'value') return searchableValues(contact)[filter.field] === filter.value;
+  if (filter.kind === 'value') {
+    const value = searchableValues(contact)[filter.field];
+    return value !== null && filter.values.includes(value);
+  }
   if (filter.kind === 'email') {
     return [...contact.work_emails, ...contact.personal_emails].some(
       (each) => normalizeEmail(each) === filter.email,

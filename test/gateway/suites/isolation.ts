@@ -118,6 +118,9 @@ function questions(organizationId: string): Step[] {
       { query: 'maria -zanzibar' },
       { first_name: 'zanzibar' },
       { company_domain: 'shared.example' },
+      { company_domains: ['shared.example', 'beta.example'] },
+      { audience_id: 'aud_1' },
+      { audience_id: 'aud_4' },
       { network_a_url: 'taken-1' },
     ),
     ...own(

@@ -143,7 +143,7 @@ export function heaviestRequest(
 
 function filterClauses(filter: ContactFilter): Clause[] {
   if (filter.kind === 'value') {
-    return [{ term: { [`search.${filter.field}_value`]: valueToken(filter.value) } }];
+    return [{ terms: { [`search.${filter.field}_value`]: filter.values.map(valueToken) } }];
   }
   if (filter.kind === 'email') return [emailClause(filter.email)];
   const field = `search.${filter.field}`;

@@ -14,6 +14,7 @@ import { identifier, type Sql } from '../../../shared/sql.js';
 import {
   allOf,
   anyOf,
+  anyOfChunked,
   exactTerm,
   type FtsQuery,
   inColumns,
@@ -84,7 +85,12 @@ export const profileQuery = (terms: OrganizationTerms, url: string): FtsQuery =>
   valueQuery(terms, 'network_a_url', url);
 
 export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): FtsQuery {
-  if (filter.kind === 'value') return valueQuery(terms, filter.field, filter.value);
+  if (filter.kind === 'value') {
+    return anyOfChunked(
+      terms,
+      filter.values.map((value) => valueQuery(terms, filter.field, value)),
+    );
+  }
   if (filter.kind === 'email') return emailQuery(terms, filter.email);
   return inColumns(
     [filter.field],

@@ -159,7 +159,7 @@ function findRows(
   const [first, ...others] = filters;
   // In combination with other conditions, the country is a term of the text index.
   const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0;
-  const country = isCountry && !query && !sort && audience === undefined ? first.value : undefined;
+  const country = isCountry && !query && !sort && audience === undefined ? first.values[0] : undefined;
   const source: RowSource = { rows: 'contacts', organization, audience, country, updatedAfter };
   const terms = new OrganizationTerms(organization);
   const filtered = filters.map((filter) => filterQuery(terms, filter));

@@ -123,6 +123,22 @@ export function anyOf(queries: FtsQuery[]): FtsQuery {
   return join(queries, ' OR ');
 }
 
+const ALTERNATIVES_PER_CHUNK = 32;
+
+/**
+ * OR over many queries. FTS5 evaluates every alternative of an OR for every row, and flattens nested ORs. Each chunk is combined by NOT
+ * with a term that no row has, which keeps FTS5 from flattening it. A row then costs the number of chunks plus the size of one chunk.
+ */
+export function anyOfChunked(terms: OrganizationTerms, queries: FtsQuery[]): FtsQuery {
+  if (queries.length <= ALTERNATIVES_PER_CHUNK) return anyOf(queries);
+  const chunks: FtsQuery[] = [];
+  for (let from = 0; from < queries.length; from += ALTERNATIVES_PER_CHUNK) {
+    const chunk = anyOf(queries.slice(from, from + ALTERNATIVES_PER_CHUNK));
+    chunks.push(andNot(chunk, [exactTerm(terms.matchNoneTerm)]));
+  }
+  return anyOf(chunks);
+}
+
 export function andNot(query: FtsQuery, excluded: FtsQuery[]): FtsQuery {
   return excluded.length === 0 ? query : queryOf(`(${query.text} NOT ${anyOf(excluded).text})`);
 }

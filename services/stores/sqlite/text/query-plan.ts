@@ -12,6 +12,7 @@ import {
   allOf,
   andNot,
   anyOf,
+  anyOfChunked,
   exactTerm,
   type FtsQuery,
   inColumns,
@@ -315,20 +316,4 @@ class TermMatch {
       .flat()
       .map((word) => exactTerm(this.#terms.word(word)));
   }
-}
-
-const ALTERNATIVES_PER_CHUNK = 32;
-
-/**
- * OR over many queries. FTS5 evaluates every alternative of an OR for every row, and flattens nested ORs. Each chunk is combined by NOT
- * with a term that no row has, which keeps FTS5 from flattening it. A row then costs the number of chunks plus the size of one chunk.
- */
-function anyOfChunked(terms: OrganizationTerms, queries: FtsQuery[]): FtsQuery {
-  if (queries.length <= ALTERNATIVES_PER_CHUNK) return anyOf(queries);
-  const chunks: FtsQuery[] = [];
-  for (let from = 0; from < queries.length; from += ALTERNATIVES_PER_CHUNK) {
-    const chunk = anyOf(queries.slice(from, from + ALTERNATIVES_PER_CHUNK));
-    chunks.push(andNot(chunk, [exactTerm(terms.matchNoneTerm)]));
-  }
-  return anyOf(chunks);
 }
