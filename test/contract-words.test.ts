@@ -110,7 +110,7 @@ country postal_code age dob year_of_birth gender person_image_url company_image_
     'id organization_id name description network_a network_b network_c tracking_utm_value created_at updated_at member_count',
   ),
   Api_Website_visit: wordsOf(
-    'id type audienceId organizationId startUrl country countryCode city ipAddress browser browserVersion platform hasRecording intentScore createdAt',
+    'id type audienceId organizationId startUrl country countryCode city ipAddress browser browserVersion platform hasRecording intentScore createdAt companyDomain',
   ),
   CampaignItem: [
     ...wordsOf(`

@@ -502,7 +502,7 @@ class Compiler {
     return (record) => extractors.map((extract) => extract(record)).find((value) => !isEmpty(value));
   }
 
-  #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
+  #join(name: string, { table, each, key, newest = [], where = {} }: Join): JoinPlan {
     // The paths of the key refer to the joined table, so a separate compiler compiles them.
     const own = new Compiler({ fields: {} }, this.#stream);
     const keyOf = own.#text(`join.${name}.key`, key);
@@ -513,6 +513,7 @@ class Compiler {
     const open = this.#opener();
     return {
       table,
+      split: each === undefined ? undefined : splitter(each),
       isAmongMessages: Object.keys(where).length > 0,
       keyOf(row, onlyMessages = false) {
         const record = open(row);

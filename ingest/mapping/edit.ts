@@ -4,7 +4,7 @@ import { isId } from '../../services/shared/ids.js';
 import type { Stream } from '../streams/stream.js';
 import type { MappingFile, SourceOptions, ValueSource } from './mapping-file.js';
 import { parseTemplate, rootOf } from './path.js';
-import { type ColumnForm, type TargetType, targetTypes } from './target-types.js';
+import { type ColumnForm, isDomainField, type TargetType, targetTypes } from './target-types.js';
 
 /** Pseudo-field that means first and last name, for a column that holds both. */
 export const FULL_NAME = 'full_name';
@@ -44,7 +44,7 @@ export function namesFrom(
 
 /** The source for a field from a column. `values` are some texts of the column. */
 export function sourceFor(field: string, column: string, values: readonly string[]): Source {
-  if (field === 'company_domain' || field === 'domain') return { path: column, host: true };
+  if (isDomainField(field)) return { path: column, host: true };
   // Takes only email addresses: a placeholder among addresses must not become an id.
   if (field === 'contact_id' && values.some((value) => value.includes('@')))
     return { path: column, email: true, lower: true, id: true };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/shared/fs.js';
 import type { SourceOptions } from './mapping-file.js';
-import type { TargetType } from './target-types.js';
+import { isDomainField, type TargetType } from './target-types.js';
 
 /** Names of each field in the languages of exports, with only letters and digits, in lower case. */
 const NAMES: Readonly<Record<string, string>> = JSON.parse(
@@ -65,6 +65,6 @@ export function pathsNamed(field: string, paths: readonly string[]): string[] {
 export function sourceNamed(field: string, type: TargetType, paths: readonly string[]): SourceOptions {
   const [path = ''] = paths;
   if (type === 'list' && paths.length > 1) return { all: [...paths] };
-  if (field === 'company_domain' || field === 'domain') return { path, host: true };
+  if (isDomainField(field)) return { path, host: true };
   return { path };
 }

@@ -206,6 +206,7 @@ const Join = strictObject(
       title: 'a name of 1 to 128 letters, digits and . _ -',
       pattern: '^[A-Za-z0-9_.-]{1,128}$',
     }),
+    each: Type.Optional(path('Path of a list in a message of the other table, whose entries are its rows.')),
     newest: Type.Optional(
       paths('Paths of a version in the other table, first non-empty: the row with the greatest counts.'),
     ),

@@ -24,6 +24,8 @@ export interface JoinPlan {
   table: string;
   /** Whether the rows may be messages among others, such as in the file being loaded. */
   isAmongMessages: boolean;
+  /** The rows of a message that holds a list of rows; null for any other message. Absent if messages are rows. */
+  split?: ((message: SourceRecord) => unknown[] | null) | undefined;
   /** The key of a row; undefined if the row has no key. With `onlyMessages`, only rows in an envelope have a key. */
   keyOf(row: SourceRecord, onlyMessages?: boolean): string | undefined;
   /** The version of a row, compared as text; '' if the row has no version. */

@@ -19,6 +19,10 @@ import type { TimeZone } from './time-zone.js';
 
 export type TargetType = 'text' | 'integer' | 'boolean' | 'money' | 'date' | 'date-time' | 'list';
 
+/** Whether a field holds a domain, which a mapping reads from any URL. */
+export const isDomainField = (field: string): boolean =>
+  field === 'company_domain' || field === 'companyDomain' || field === 'domain';
+
 /** The types of the fields of a stream. */
 export function targetTypes(stream: Stream): Map<string, TargetType> {
   const properties = (stream.schema as TObject).properties as Record<string, TSchema>;

@@ -7,6 +7,7 @@ export const websiteVisits: Stream<VisitRecord> = {
   schema: VisitRecord,
   organizationField: 'organizationId',
   store: 'records',
+  domainField: 'companyDomain',
   normalize(record) {
     record.type ??= 'audience';
   },

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../shared/time.js';
 import type { VisitRecord } from '../visits/schema.js';
 import { DEMO_ORGANIZATION, daysBefore, weekdayFactor } from './calendar.js';
+import { demoCompanies } from './companies.js';
 import { AUDIENCE_IDS } from './contacts.js';
 import { LOCALES } from './locales.js';
 import { Random } from './random.js';
@@ -9,6 +10,8 @@ const VISITS = 20_000;
 /** Visits on an average weekday. */
 const VISITS_PER_DAY = 285;
 const VISITORS = 3500;
+/** Share of visitors whose company is known. */
+const KNOWN_COMPANY = 0.3;
 
 const DEVICES: [browser: string, versions: string[], platforms: string[]][] = [
   ['Chrome', ['126.0', '127.0', '128.0'], ['Windows', 'Mac OS X', 'Linux', 'Chrome OS']],
@@ -41,7 +44,16 @@ const STRONG_INTENT = ['/pricing', '/demo/request', '/customers'];
 /** The newest `VISITS` visits before `day`, oldest first. The visits of a day depend only on its date. */
 export function visitRecords(day: string): VisitRecord[] {
   const random = new Random('visitors');
-  const visitors = Array.from({ length: VISITORS }, () => makeVisitor(random));
+  const companies = demoCompanies();
+  const employers = new Random('companies of visitors');
+  const visitors = Array.from({ length: VISITORS }, () => {
+    const { interest, fields } = makeVisitor(random);
+    const { domain } = employers.pickSkewed(companies);
+    return {
+      interest,
+      fields: employers.chance(KNOWN_COMPANY) ? { ...fields, companyDomain: domain } : fields,
+    };
+  });
   const days: VisitRecord[][] = [];
   let count = 0;
   for (let back = 1; count < VISITS; back++) {

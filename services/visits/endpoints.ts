@@ -13,7 +13,7 @@ const searchVisits = endpointsWith<VisitServices>()({
   name: 'SearchVisits',
   summary: 'Search website visits',
   description:
-    'Newest first. All given filters must match. Continue with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, if it would take more than 4 MiB. `facets: ["day"]` counts the visits of each day over all matches.',
+    'Newest first. All given filters must match. Continue with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, if it would take more than 4 MiB. `facets` counts all matches by day or by the domain of the visiting company.',
   tag: 'Website visits',
   scope: ['visits:read'],
   slots: ({ start_url, limit, facets }) => (start_url ? 2 : 1) + (limit > 200 ? 2 : 0) + (facets ? 2 : 0),

@@ -41,6 +41,7 @@ export const Visit = looseObject(
     hasRecording: nullable(boolean('Whether a recording of the visit exists.')),
     intentScore: nullable(integer('Buying intent, higher is stronger.')),
     createdAt: dateTime('When the visit began, UTC.'),
+    companyDomain: nullable(text('Domain of the company that visited, lower-case, without www.')),
   },
   {
     $id: 'Api_Website_visit',
@@ -66,10 +67,11 @@ export const VisitRecord = strictObject({
   platform: optional(text('Operating system.')),
   hasRecording: optional(boolean('Whether a recording of the visit exists.')),
   intentScore: optional(integer('Buying intent, higher is stronger.')),
+  companyDomain: optional(text('Domain of the company that visited; other text is left out.')),
 });
 export type VisitRecord = Static<typeof VisitRecord>;
 
-export const VISIT_FACETS = ['day'] as const;
+export const VISIT_FACETS = ['day', 'company_domain'] as const;
 export type VisitFacet = (typeof VISIT_FACETS)[number];
 
 export const SearchVisitsRequest = strictObject({
@@ -84,6 +86,9 @@ export const SearchVisitsRequest = strictObject({
       examples: ['83.149.0.0/16'],
     }),
   ),
+  company_domain: optional(
+    text('Domain of the visiting company; scheme, a leading www., port, path and case are ignored.'),
+  ),
   browser: optional(text('Browser name, or the beginning of a word of it.', { examples: ['chrome'] })),
   platform: optional(text('Operating system, or the beginning of a word of it.')),
   has_recording: optional(boolean('Only visits with, or without, a recording.')),
@@ -94,7 +99,10 @@ export const SearchVisitsRequest = strictObject({
   facets: optional(
     arrayOf(
       'What is counted over all matches, whatever the page. Pages after the first need not repeat it.',
-      stringEnum('`day`: visits per day, UTC.', VISIT_FACETS),
+      stringEnum(
+        '`day`: visits per day, UTC. `company_domain`: the 20 companies with most visits.',
+        VISIT_FACETS,
+      ),
       { minItems: 1, maxItems: 5, examples: [['day']] },
     ),
   ),
@@ -114,6 +122,9 @@ export const SearchVisitsResponse = looseObject({
             'Each day with visits, `YYYY-MM-DD` in UTC, ascending; if there are more than 1 000 days, the newest.',
             FacetCount,
           ),
+        ),
+        company_domain: Type.Optional(
+          arrayOf('The 20 most frequent domains of visiting companies, most frequent first.', FacetCount),
         ),
       },
       { description: 'The requested facets; absent if none were requested.' },

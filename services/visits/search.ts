@@ -1,7 +1,7 @@
 /** Turns requests into visit searches. Pure, and the same for every store. */
 import { noWords } from '../http/problems.js';
 import { normalizeCountry } from '../search/countries.js';
-import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
+import { normalizeDomain, normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
 import { addressRange } from '../shared/ip-address.js';
 import { foldValue, hasLetterOrDigit } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
@@ -33,6 +33,7 @@ export function toVisitSearch(
     audienceId: body.audience_id ?? undefined,
     country: normal('country', body.country, normalizeCountry),
     city: normal('city', body.city, foldValue),
+    companyDomain: normal('company_domain', body.company_domain, normalizeDomain),
     browser: normal('browser', body.browser, normalizeWordStarts),
     platform: normal('platform', body.platform, normalizeWordStarts),
     hasRecording: body.has_recording ?? undefined,

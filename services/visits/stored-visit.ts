@@ -1,5 +1,5 @@
 import { normalizeCountry } from '../search/countries.js';
-import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
+import { normalizeDomain, normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
 import { addressKey } from '../shared/ip-address.js';
 import type { Json } from '../shared/json.js';
 import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
@@ -27,6 +27,7 @@ export function toVisit(record: VisitRecord, createdMs: number): Visit {
     hasRecording: record.hasRecording ?? null,
     intentScore: record.intentScore ?? null,
     createdAt: formatTimestamp(createdMs),
+    companyDomain: orNull(record.companyDomain),
   };
 }
 
@@ -61,6 +62,7 @@ export interface SearchableVisit {
   /** See `addressKey`. */
   address: string | null;
   startUrl: string | null;
+  companyDomain: string | null;
 }
 
 export function searchableVisit(visit: Visit): SearchableVisit {
@@ -74,6 +76,7 @@ export function searchableVisit(visit: Visit): SearchableVisit {
     platform: normal(visit.platform, normalizeWordStarts),
     address: normal(visit.ipAddress, addressKey),
     startUrl: normal(visit.startUrl, normalizeUrlText),
+    companyDomain: normal(visit.companyDomain, normalizeDomain),
   };
 }
 

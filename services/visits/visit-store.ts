@@ -17,6 +17,8 @@ export interface VisitSearch {
   hasRecording?: boolean;
   /** Inclusive range of `addressKey` values. */
   address?: { from: string; to: string };
+  /** Domain normalized by `normalizeDomain`. */
+  companyDomain?: string;
   /** Page address normalized by `normalizeUrlText`; a substring of the visit's value. */
   startUrl?: string;
   /** Milliseconds, inclusive. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCountry } from '../../services/search/countries.js';
-import { normalizeUrlText, normalizeWordStarts } from '../../services/search/normalize.js';
+import { normalizeDomain, normalizeUrlText, normalizeWordStarts } from '../../services/search/normalize.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 import { foldValue } from '../../services/shared/text.js';
 import { DAY_MS } from '../../services/shared/time.js';
@@ -36,6 +36,7 @@ const visit = fc.record({
   platform: some(fc.constantFrom('Mac OS X', 'Windows')),
   hasRecording: some(fc.boolean()),
   intentScore: some(fc.integer({ min: -1, max: 3 })),
+  companyDomain: some(fc.constantFrom('acme.example', 'münchen.example', 'shop.acme.example')),
   createdAt: fc
     .constantFrom(T0, T0 + 1, T0 + 2, T0 + 50, MIDNIGHT, MIDNIGHT - 1, 0, -1)
     .map((ms) => new Date(ms).toISOString()),
@@ -59,6 +60,7 @@ const visitFilters = {
   createdFrom: fc.constantFrom(T0 + 1, MIDNIGHT, 0),
   createdBefore: fc.constantFrom(T0 + 2, MIDNIGHT, MIDNIGHT + 1, 0),
   minIntentScore: fc.constant(1),
+  companyDomain: fc.constantFrom('ACME.example', 'https://www.xn--mnchen-3ya.example/').map(normalizeDomain),
 };
 const WINDOW = ['createdFrom', 'createdBefore'];
 /** A search with few filters, often with a time: with many filters most searches would find nothing. */
@@ -93,6 +95,7 @@ function matches(record: VisitRecord, asked: Omit<VisitSearch, 'organizationId'>
       (record.startUrl !== undefined && normalizeUrlText(record.startUrl ?? '').includes(asked.startUrl))) &&
     (asked.createdFrom === undefined || moment >= asked.createdFrom) &&
     (asked.createdBefore === undefined || moment < asked.createdBefore) &&
+    (asked.companyDomain === undefined || record.companyDomain === asked.companyDomain) &&
     (asked.minIntentScore === undefined ||
       (record.intentScore ?? Number.NEGATIVE_INFINITY) >= asked.minIntentScore)
   );
@@ -113,7 +116,7 @@ export function recordStoreVisits(open: Open): void {
       const page = await opened.store.searchVisits({ organizationId: organization, limit: 10 });
       const unknown = [
         ...['audienceId', 'startUrl', 'country', 'countryCode', 'city', 'ipAddress', 'browser'],
-        ...['browserVersion', 'platform', 'hasRecording', 'intentScore'],
+        ...['browserVersion', 'platform', 'hasRecording', 'intentScore', 'companyDomain'],
       ];
       const createdAt = '2015-05-17T10:05:03.000Z';
       const known = { id: 'v', type: 'audience', organizationId: organization, createdAt };
@@ -297,13 +300,19 @@ export function recordStoreVisits(open: Open): void {
               for (const { createdAt } of expected.toReversed())
                 days.set(createdAt.slice(0, 10), (days.get(createdAt.slice(0, 10)) ?? 0) + 1);
               const day = [...days].map(([value, count]) => ({ value, count }));
+              const companies = new Map<string, number>();
+              for (const { companyDomain } of expected)
+                if (companyDomain) companies.set(companyDomain, (companies.get(companyDomain) ?? 0) + 1);
+              const company_domain = [...companies]
+                .map(([value, count]) => ({ value, count }))
+                .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
               const found = await walk(async (after) => {
                 const page = await opened.store.searchVisits({
-                  ...{ ...asked, organizationId, after, facets: ['day'] },
+                  ...{ ...asked, organizationId, after, facets: ['company_domain', 'day'] },
                 });
                 expect([page.total, page.facets], JSON.stringify(asked)).to.deep.equal([
                   expected.length,
-                  { day },
+                  { company_domain, day },
                 ]);
                 return page;
               });

@@ -11,6 +11,7 @@ export const PRESET_FILES: Record<string, PresetFile> = {
   'marketo/leads': ['marketo/leads.csv', 'contacts'],
   'linkedin-connections/contacts': ['linkedin-connections/Connections.csv', 'contacts'],
   'rb2b/contacts': ['rb2b/visitors.ndjson', 'contacts'],
+  'rb2b/visits': ['rb2b/visitors.ndjson', 'website-visits', 'rb2b/visits.expected.ndjson'],
   'salesforce/contacts-report': ['salesforce/report.csv', 'contacts'],
   'fivetran-linkedin/ad_analytics_by_campaign': [
     'fivetran-linkedin/ad_analytics_by_campaign.csv',

@@ -17,6 +17,7 @@ import { recognizeText } from '../../../ingest/sources/recognize-text.js';
 import { mapText, type OpenedText, openText, type TextOptions } from '../../../ingest/sources/text.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
+import { isObject } from '../../shared/json.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, isStandardInput, printErr } from '../io.js';
 import { type Format, formatOf, type Input, openInput, peekJson } from './input.js';
@@ -298,14 +299,17 @@ export async function readTable(
   try {
     for await (const records of text.records) {
       for (const raw of records) {
-        const row = sourceRecordOf(raw);
-        if (row === undefined) continue;
-        const key = plan.keyOf(row, onlyMessages);
-        if (key === undefined) continue;
-        const version = plan.versionOf(row);
-        const before = newest.get(key);
-        if (before !== undefined && version < before.version) continue;
-        newest.set(key, { version, row: plan.pick(row) });
+        const message = sourceRecordOf(raw);
+        if (message === undefined) continue;
+        for (const entry of plan.split?.(message) ?? [message]) {
+          if (!isObject(entry)) continue;
+          const key = plan.keyOf(entry, onlyMessages);
+          if (key === undefined) continue;
+          const version = plan.versionOf(entry);
+          const before = newest.get(key);
+          if (before !== undefined && version < before.version) continue;
+          newest.set(key, { version, row: plan.pick(entry) });
+        }
         if (newest.size <= maxRows) continue;
         throw new CommandError(
           `${input.name} has more than ${maxRows} different rows of ${plan.table}, which is the limit for a join.`,

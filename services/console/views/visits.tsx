@@ -29,6 +29,7 @@ const FILTERS = [
   { name: 'browser', label: 'Browser' },
   { name: 'platform', label: 'Platform' },
   { name: 'ip_address', label: 'IP address', placeholder: '83.149.0.0/16' },
+  { name: 'company_domain', label: 'Company domain' },
   { name: 'audience_id', label: 'Audience id' },
   { name: 'min_intent_score', label: 'Intent from', type: 'number' },
   {
@@ -133,6 +134,12 @@ const COLUMNS: readonly Column<Visit>[] = [
     class: 'third',
     cell: ({ audienceId }) =>
       audienceId === null ? NONE : <a href={href('/audiences', { audience: audienceId })}>{audienceId}</a>,
+  },
+  {
+    label: 'Company',
+    choice: 'standard',
+    class: 'second',
+    cell: ({ companyDomain }) => companyDomain ?? NONE,
   },
   { label: 'Intent', choice: 'standard', class: 'figure', cell: ({ intentScore }) => intentScore ?? NONE },
   {

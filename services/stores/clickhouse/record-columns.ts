@@ -147,6 +147,7 @@ export const RECORD_VIEWS: readonly RecordView[] = [
       optional('platform', 'Operating system'),
       optional('has_recording', 'Whether a recording of the visit exists', 'hasRecording', sql`Bool`),
       optional('intent_score', 'Buying intent, higher is stronger', 'intentScore', sql`Int64`),
+      optional('company_domain', 'Domain of the company that visited', 'companyDomain'),
     ],
   },
 ];

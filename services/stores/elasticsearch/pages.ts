@@ -166,13 +166,16 @@ export const bytesOfFacets = (facets: object | undefined): number =>
 export async function fetchPage<Source, T, Field extends string = never>(
   documents: Pick<Documents<Source>, 'search'>,
   request: estypes.SearchRequest,
-  { toFacets, ...form }: HitPageForm<Source, T> & { toFacets?(aggregations: Aggregations): Facets<Field> },
+  {
+    toFacets,
+    ...form
+  }: HitPageForm<Source, T> & { toFacets?(aggregations: Aggregations): Promise<Facets<Field>> },
   signal?: AbortSignal,
 ): Promise<{ result: FacetedPage<Json<T>, Field>; bytes: number }> {
   let part: PartRequest | null = firstPart(request, form.limit);
   let response = await documents.search(part, signal);
   const total = totalHits(response.hits);
-  const facets = request.aggs && toFacets?.(response.aggregations ?? {});
+  const facets = request.aggs && (await toFacets?.(response.aggregations ?? {}));
   const page = new HitPage<Source, T>({ ...form, reservedBytes: bytesOfFacets(facets) });
   for (;;) {
     part = page.take(part, response.hits.hits);

@@ -1,5 +1,5 @@
 import type { estypes } from '@elastic/elasticsearch';
-import type { Facets } from '../../search/facets.js';
+import type { FacetCount, Facets } from '../../search/facets.js';
 import { KeyedMutex } from '../../shared/async.js';
 import { type Json, toJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
@@ -14,12 +14,13 @@ import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { type StoredVisit, searchableVisit, toVisit, visitOrder, winner } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch, type VisitStore } from '../../visits/visit-store.js';
 import type { Cluster } from './client.js';
+import { firstFacetValues, readAllFacets } from './contacts/facets.js';
 import type { AcceptanceTimes } from './counts.js';
 import { Documents, type DocumentWrite, documentId, versionOfHit } from './documents.js';
 import { IndexMissingError } from './errors.js';
 import { dropMonthsBefore, ensureMonthIndex, type IndexNames } from './migrations/indices.js';
 import { acquireReindexLock } from './migrations/reindex-lock.js';
-import { type BoundedRead, fetchPage, pageSort, searchAfter, totalHits } from './pages.js';
+import { type Aggregations, type BoundedRead, fetchPage, pageSort, searchAfter, totalHits } from './pages.js';
 import { retryWithBackoff } from './retry.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';
@@ -33,7 +34,7 @@ export interface VisitSource {
 }
 
 export function visitDocument(visit: Visit, recordOrder: string): object {
-  const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
+  const { countries, city, browser, platform, address, startUrl, companyDomain } = searchableVisit(visit);
   const document: VisitSource & Record<string, unknown> = {
     visit: toJson(visit),
     record_order: recordOrder,
@@ -50,18 +51,22 @@ export function visitDocument(visit: Visit, recordOrder: string): object {
       intent_score: visit.intentScore,
       address: address === null ? null : addressText(address),
       start_url: startUrl === null ? null : gramsOf(startUrl),
+      facets: { company_domain: companyDomain },
     },
   };
   return document;
 }
 
+const COMPANY_DOMAIN = 'search.facets.company_domain';
+
 export function visitQuery(search: VisitSearch): estypes.SearchRequest {
   const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
   const { audienceId, country, city, browser, platform, hasRecording, address, startUrl } = search;
-  const { createdFrom, createdBefore, minIntentScore } = search;
+  const { companyDomain, createdFrom, createdBefore, minIntentScore } = search;
   if (audienceId !== undefined) filter.push({ term: { audience_id: audienceId } });
   if (country !== undefined) filter.push({ term: { 'search.countries': valueToken(country) } });
   if (city !== undefined) filter.push({ term: { 'search.city': valueToken(city) } });
+  if (companyDomain !== undefined) filter.push({ term: { [COMPANY_DOMAIN]: companyDomain } });
   if (browser !== undefined) filter.push(contains('search.browser', browser));
   if (platform !== undefined) filter.push(contains('search.platform', platform));
   if (hasRecording !== undefined) filter.push({ term: { 'search.has_recording': hasRecording } });
@@ -81,7 +86,7 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
     track_total_hits: !(search.after && search.skipsTotal),
     sort: pageSort('visit_id', false),
     search_after: searchAfter(search.after, null),
-    aggs: search.facets && { day: { composite: { size: MAX_FACET_DAYS, sources: [{ day: BY_DAY }] } } },
+    aggs: search.facets && facetAggregations(search.facets),
   };
 }
 
@@ -90,14 +95,38 @@ const BY_DAY: estypes.AggregationsCompositeAggregationSource = {
   date_histogram: { field: 'created_at', fixed_interval: '1d', order: 'desc' },
 };
 
-export function visitFacets({ day }: Record<string, estypes.AggregationsAggregate>): Facets<VisitFacet> {
+function facetAggregations(
+  facets: readonly VisitFacet[],
+): Record<string, estypes.AggregationsAggregationContainer> {
+  const days = { composite: { size: MAX_FACET_DAYS, sources: [{ day: BY_DAY }] } };
+  return {
+    ...(facets.includes('day') && { day: days }),
+    // Visits of every month are on another shard.
+    ...(facets.includes('company_domain') && firstFacetValues(['company_domain'], Number.POSITIVE_INFINITY)),
+  };
+}
+
+function dayCounts(day: estypes.AggregationsAggregate): FacetCount[] {
   const buckets = (day as estypes.AggregationsCompositeAggregate)
     .buckets as estypes.AggregationsCompositeBucket[];
-  return {
-    day: buckets
-      .map(({ key, doc_count }) => ({ value: utcDate(Number(key.day)), count: doc_count }))
-      .reverse(),
+  return buckets
+    .map(({ key, doc_count }) => ({ value: utcDate(Number(key.day)), count: doc_count }))
+    .reverse();
+}
+
+async function readVisitFacets(
+  documents: Pick<Documents<VisitSource>, 'search'>,
+  request: estypes.SearchRequest,
+  { facets = [] }: VisitSearch,
+  found: Aggregations,
+  signal: AbortSignal,
+): Promise<Facets<VisitFacet>> {
+  const companies = facets.filter((facet) => facet === 'company_domain');
+  const counts = {
+    ...(found.day && { day: dayCounts(found.day) }),
+    ...(await readAllFacets({ documents, signal }, request, companies, found)),
   };
+  return Object.fromEntries(facets.map((facet) => [facet, counts[facet]]));
 }
 
 const createdBefore = (createdMs: number): Clause => ({
@@ -208,9 +237,12 @@ export function visitStore({
         limit: search.limit,
         bestScore: null,
         toJson: ({ visit }: VisitSource) => visit,
-        toFacets: visitFacets,
       };
-      return bounded(caller, (signal) => fetchPage(visits, visitQuery(search), form, signal));
+      return bounded(caller, (signal) => {
+        const request = visitQuery(search);
+        const toFacets = (found: Aggregations) => readVisitFacets(visits, request, search, found, signal);
+        return fetchPage(visits, request, { ...form, toFacets }, signal);
+      });
     },
 
     insertVisits(records) {

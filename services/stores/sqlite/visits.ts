@@ -1,4 +1,4 @@
-import type { FacetCount } from '../../search/facets.js';
+import { type FacetCount, MAX_FACET_VALUES } from '../../search/facets.js';
 import type { Json } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { EMPTY_SQL, identifier, joinSql, type Sql, sql } from '../../shared/sql.js';
@@ -33,14 +33,14 @@ function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>)
   const organization = session.organizationKey(record.organizationId);
   const createdMs = parseTimestamp(record.createdAt);
   const visit = toVisit(record, createdMs);
-  const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
+  const { countries, city, browser, platform, address, startUrl, companyDomain } = searchableVisit(visit);
   const recordOrder = visitOrder(ordered);
   const body = JSON.stringify(visit) as Json<Visit>;
   const insert = () =>
     connection.run(
       sql`INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
-         has_recording, intent_score, address, start_url, body, record_order)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+         has_recording, intent_score, address, start_url, company_domain, body, record_order)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       organization,
       createdMs,
       visit.id,
@@ -54,6 +54,7 @@ function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>)
       visit.intentScore,
       address,
       startUrl,
+      companyDomain,
       body,
       recordOrder,
     );
@@ -136,11 +137,12 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
     if (organization === undefined) return emptyPage(search.facets);
-    const { where, values } = conditions(organization, search);
+    const filter = conditions(organization, search);
+    const { where, values } = filter;
     const isNarrowed = values.length > 1;
     const { after } = search;
     const isCounted = !after || !search.skipsTotal;
-    const { table, count, day } = isOfWholeDays(search) ? COUNTED_DAYS : COUNTED_VISITS;
+    const { table, count } = filter.counted;
     const total = (
       isNarrowed && isCounted
         ? connection.number(sql`SELECT ${count} FROM ${table} WHERE ${where}`, ...values)
@@ -159,16 +161,9 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
           );
     return buildPage(withBodies(connection, rows), isCounted ? total : 0, {
       limit: search.limit,
-      facets: search.facets && {
-        day: connection
-          .rows<[bigint, bigint]>(
-            sql`SELECT ${day} AS day, ${count} FROM ${table}
-              WHERE ${where} GROUP BY day ORDER BY day DESC LIMIT ${MAX_FACET_DAYS}`,
-            ...values,
-          )
-          .reverse()
-          .map(toDayCount),
-      },
+      facets:
+        search.facets &&
+        Object.fromEntries(search.facets.map((facet) => [facet, countFacet[facet](connection, filter)])),
       toJson: ([, , body]) => body,
       sortKeyOf: ([createdMs, id]) => ({ rank: 0, createdAt: Number(createdMs), id }),
     });
@@ -198,22 +193,38 @@ const COUNTED_VISITS = {
 function isOfWholeDays({
   audienceId,
   city,
+  companyDomain,
   address,
   startUrl,
   minIntentScore,
   ...search
 }: VisitSearch): boolean {
   const { createdFrom = 0, createdBefore = 0 } = search;
-  const others = [audienceId, city, address, startUrl, minIntentScore];
+  const others = [audienceId, city, companyDomain, address, startUrl, minIntentScore];
   return (
     others.every((value) => value === undefined) && createdFrom % DAY_MS === 0 && createdBefore % DAY_MS === 0
   );
 }
 
-const toDayCount = ([day, count]: [bigint, bigint]): FacetCount => ({
-  value: utcDate(Number(day)),
-  count: Number(count),
-});
+const countFacet: { [name in VisitFacet]: (connection: Connection, filter: Conditions) => FacetCount[] } = {
+  day: (connection, { where, values, counted: { table, count, day } }) =>
+    connection
+      .rows<[bigint, bigint]>(
+        sql`SELECT ${day} AS day, ${count} FROM ${table}
+          WHERE ${where} GROUP BY day ORDER BY day DESC LIMIT ${MAX_FACET_DAYS}`,
+        ...values,
+      )
+      .reverse()
+      .map(([day, visits]) => ({ value: utcDate(Number(day)), count: Number(visits) })),
+  company_domain: (connection, { where, values }) =>
+    connection
+      .rows<[string, bigint]>(
+        sql`SELECT company_domain, count(*) FROM visits WHERE ${where} AND company_domain IS NOT NULL
+          GROUP BY company_domain ORDER BY 2 DESC, 1 LIMIT ${MAX_FACET_VALUES}`,
+        ...values,
+      )
+      .map(([value, visits]) => ({ value, count: Number(visits) })),
+};
 
 /** Reads all bodies that have room on the page in one statement. */
 function* withBodies(
@@ -232,7 +243,14 @@ function* withBodies(
   if (index < rows.length) throw new Error('a found visit has no row');
 }
 
-function conditions(organization: number, search: VisitSearch): { where: Sql; values: SqlValue[] } {
+interface Conditions {
+  where: Sql;
+  values: SqlValue[];
+  /** The table in which matches are counted. */
+  counted: typeof COUNTED_VISITS;
+}
+
+function conditions(organization: number, search: VisitSearch): Conditions {
   const where = [sql`organization = ?`];
   const values: SqlValue[] = [organization];
   const add = (condition: Sql, ...given: SqlValue[]) => {
@@ -243,6 +261,7 @@ function conditions(organization: number, search: VisitSearch): { where: Sql; va
   if (search.audienceId !== undefined) add(sql`audience = ?`, search.audienceId);
   if (country !== undefined) add(sql`(country = ? OR other_country = ?)`, country, country);
   if (search.city !== undefined) add(sql`city = ?`, search.city);
+  if (search.companyDomain !== undefined) add(sql`company_domain = ?`, search.companyDomain);
   if (browser !== undefined) add(sql`instr(browser, ?) > 0`, browser);
   if (platform !== undefined) add(sql`instr(platform, ?) > 0`, platform);
   if (search.hasRecording !== undefined) add(sql`has_recording = ?`, Number(search.hasRecording));
@@ -251,5 +270,6 @@ function conditions(organization: number, search: VisitSearch): { where: Sql; va
   if (search.createdFrom !== undefined) add(sql`created_ms >= ?`, search.createdFrom);
   if (search.createdBefore !== undefined) add(sql`created_ms < ?`, search.createdBefore);
   if (search.minIntentScore !== undefined) add(sql`intent_score >= ?`, search.minIntentScore);
-  return { where: joinSql(where, ' AND '), values };
+  const counted = isOfWholeDays(search) ? COUNTED_DAYS : COUNTED_VISITS;
+  return { where: joinSql(where, ' AND '), values, counted };
 }

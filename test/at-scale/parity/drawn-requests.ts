@@ -232,8 +232,18 @@ const audiences = (path: string, { audiences }: Records): fc.Arbitrary<Draws> =>
 
 const visits = (records: Records): fc.Arbitrary<Draws> =>
   oneOf(records['website-visits']).map((record) => {
-    const { audienceId, country, countryCode, city, browser, platform, startUrl, ipAddress, createdAt } =
-      record;
+    const {
+      audienceId,
+      country,
+      countryCode,
+      city,
+      browser,
+      platform,
+      startUrl,
+      ipAddress,
+      createdAt,
+      companyDomain,
+    } = record;
     const near = oneOf([0, 0, 1, -1, DAY_MS, -DAY_MS]).map((ms) =>
       new Date(Date.parse(createdAt as string) + ms).toISOString(),
     );
@@ -252,6 +262,7 @@ const visits = (records: Records): fc.Arbitrary<Draws> =>
       start_url: some(startUrl)?.chain((url) =>
         fc.oneof(oneOf([url, url.replace(/^\w+:/, '')]), slice(url).chain(spelled)),
       ),
+      company_domain: some(companyDomain),
       created_after: near,
       created_before: near,
       min_intent_score: fc.constant(record.intentScore),

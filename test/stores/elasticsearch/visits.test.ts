@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import { fromJson } from '../../../services/shared/json.js';
+import { toDocument } from '../../../services/stores/elasticsearch/migrations/derivations.js';
 import { readDefinition } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import { pageSort } from '../../../services/stores/elasticsearch/pages.js';
-import { visitQuery } from '../../../services/stores/elasticsearch/visits.js';
+import { type VisitSource, visitQuery } from '../../../services/stores/elasticsearch/visits.js';
+import { toVisit } from '../../../services/visits/stored-visit.js';
 
 /** How often each kind of clause occurs anywhere in a query. */
 function kindsOf(query: unknown, kinds = new Map<string, number>()): Map<string, number> {
@@ -34,6 +37,15 @@ describe('The query of a visit search on Elasticsearch', () => {
       expect(kinds.has('wildcard')).to.equal(false);
     });
   }
+});
+
+it('A visit indexed before visits had a company has none once it is reindexed', () => {
+  const { companyDomain: _, ...old } = toVisit(
+    { id: 'v', organizationId: 'o', createdAt: '2026-01-01T00:00:00Z' },
+    0,
+  );
+  const document = toDocument('visits', { visit: JSON.stringify(old), record_order: '0' }) as VisitSource;
+  expect(fromJson(document.visit)).to.deep.equal({ ...old, companyDomain: null });
 });
 
 for (const [resource, id] of [

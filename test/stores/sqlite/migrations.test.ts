@@ -1,20 +1,59 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
+import { fromJson } from '../../../services/shared/json.js';
 import { sql } from '../../../services/shared/sql.js';
 import { UnreleasedVersionError } from '../../../services/stores/common/migrations.js';
+import { SEARCH_FILE } from '../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
+import { toVisit } from '../../../services/visits/stored-visit.js';
+import { accepted } from '../../support/accepted.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 const FIRST = '0001_create_things.sql';
 const SECOND = '0002_add_sizes.sql';
 const PROCESS = fileURLToPath(new URL('./migrate.fixture.js', import.meta.url));
+
+describe('A data folder from before visits had a company', () => {
+  it('migrates: its visits answer null, and later visits have their company', async () => {
+    const dataDir = tempFolder();
+    const older = tempFolder();
+    const current = join(packageRoot, 'mappings', 'sqlite');
+    for (const file of readdirSync(current).filter((name) => name < '0014'))
+      copyFileSync(join(current, file), join(older, file));
+    const connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 2 });
+    migrate(connection, older);
+    const createdAt = '2026-01-02T00:00:00.000Z';
+    const { companyDomain: _, ...visit } = toVisit(
+      { id: 'v1', organizationId: 'org', browser: 'B "x"', createdAt },
+      Date.parse(createdAt),
+    );
+    connection.run(sql`INSERT INTO organizations (id, visits) VALUES ('org', 1)`);
+    connection.run(
+      sql`INSERT INTO visits (organization, created_ms, id, body) VALUES (1, ?, 'v1', ?)`,
+      Date.parse(createdAt),
+      JSON.stringify(visit),
+    );
+    connection.close();
+    const store = await openSqliteStore({ dataDir, searchProcesses: 1 });
+    await store.insertVisits(
+      accepted([{ id: 'v2', organizationId: 'org', createdAt, companyDomain: 'acme.example' }], 1),
+    );
+    const search = { organizationId: 'org', limit: 9 };
+    const { items } = await store.searchVisits(search);
+    expect(items.map((item) => fromJson(item).companyDomain)).to.deep.equal(['acme.example', null]);
+    expect(fromJson(items[1] as (typeof items)[0])).to.deep.equal({ ...visit, companyDomain: null });
+    const found = await store.searchVisits({ ...search, companyDomain: 'acme.example' });
+    expect([found.total, found.items]).to.deep.equal([1, items.slice(0, 1)]);
+    await store.close();
+  });
+});
 
 describe('SQLite migrations', () => {
   const open = (folder = tempFolder()) => new Connection(join(folder, 'x.db'), { cacheMb: 2 });

@@ -2,6 +2,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { FacetField } from '../../../contacts/fields.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
+import type { Documents } from '../documents.js';
 import type { Aggregations } from '../pages.js';
 
 type Terms = estypes.AggregationsTermsAggregateBase<FacetBucket>;
@@ -33,7 +34,7 @@ const facetAggregations = (fields: readonly FacetField[], size: number, shard_si
   );
 
 /** Aggregations for every value of the fields on each shard. */
-export const allFacetValues = (fields: readonly FacetField[]) =>
+const allFacetValues = (fields: readonly FacetField[]) =>
   facetAggregations(fields, MAX_FACET_VALUES, ALL_VALUES);
 
 /** Fields whose counts may be wrong, because the organization is on several shards. `allFacetValues` counts them exactly. */
@@ -66,4 +67,17 @@ function isExact({ buckets, doc_count_error_upper_bound: unseen = 0 }: Terms): b
     missed === 0 || (index >= MAX_FACET_VALUES && doc_count + missed < least);
   const mostOfOthers = (counted.at(-1)?.doc_count ?? 0) + unseen;
   return counted.every(isCertain) && mostOfOthers < least;
+}
+
+/** Reads the facets of a search from its aggregations. Counts again where the shards may have missed a value. */
+export async function readAllFacets<Field extends FacetField>(
+  { documents, signal }: { documents: Pick<Documents<unknown>, 'search'>; signal: AbortSignal },
+  { routing, query }: estypes.SearchRequest,
+  fields: readonly Field[],
+  found: Aggregations,
+): Promise<Facets<Field>> {
+  const inexact = inexactFacets(fields, found);
+  if (inexact.length === 0) return readFacets(fields, found);
+  const recount = { routing, query, size: 0, track_total_hits: false, aggs: allFacetValues(inexact) };
+  return readFacets(fields, found, (await documents.search(recount, signal)).aggregations);
 }

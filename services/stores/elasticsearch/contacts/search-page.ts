@@ -1,10 +1,8 @@
 /** Runs the plan of a contact search and reads its page. */
 import type { estypes } from '@elastic/elasticsearch';
 import { type ContactPage, type ContactSearch, explanationBytes } from '../../../contacts/contact-store.js';
-import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { searchableName, searchedValues } from '../../../contacts/searchable.js';
-import type { Facets } from '../../../search/facets.js';
 import { noMatch, termsIn, weightsOf } from '../../../search/partial.js';
 import type { PartialMatch, TextQuery } from '../../../search/query.js';
 import { matchedPart, rankOf } from '../../../search/record-rank.js';
@@ -13,7 +11,7 @@ import { compareCodePoints } from '../../../shared/text.js';
 import { FIRST_ITEMS } from '../../common/contact-batch.js';
 import type { Documents } from '../documents.js';
 import { bytesOfFacets, firstPart, HitPage, type PartRequest, totalHits } from '../pages.js';
-import { allFacetValues, firstFacetValues, inexactFacets, readFacets } from './facets.js';
+import { firstFacetValues, readAllFacets } from './facets.js';
 import { type AudienceToken, type ContactSource, currentContact, isTombstone } from './indexed-contact.js';
 import { countRequests, heaviestRequest, planSearch, type SearchPlan, withTypos } from './search.js';
 
@@ -58,7 +56,8 @@ async function readPage(reader: ContactReader, plan: SearchPlan): Promise<ReadPa
   let part: PartRequest | null = firstPart({ ...plan.request, aggs }, search.limit);
   let [response, former] = await Promise.all([readPart(reader, plan, part), reader.formerTokens]);
   const total = totalHits(response.hits);
-  const facets = search.facets && (await readAllFacets(reader, plan, search.facets, response));
+  const found = response.aggregations ?? {};
+  const facets = search.facets && (await readAllFacets(reader, plan.request, search.facets, found));
   const page = new HitPage<ContactSource, Contact>({
     limit: search.limit,
     bestScore,
@@ -75,24 +74,6 @@ async function readPage(reader: ContactReader, plan: SearchPlan): Promise<ReadPa
   }
   const { items, next, ranks, bytes } = page;
   return { result: { items, total, next, ...(facets ? { facets } : {}), ...ranks }, bytes };
-}
-
-async function readAllFacets(
-  { documents, signal }: ContactReader,
-  { search, request }: SearchPlan,
-  fields: readonly FacetField[],
-  { aggregations = {} }: Response,
-): Promise<Facets<FacetField>> {
-  const inexact = inexactFacets(fields, aggregations);
-  if (inexact.length === 0) return readFacets(fields, aggregations);
-  const recount = {
-    routing: search.organizationId,
-    size: 0,
-    track_total_hits: false,
-    query: request.query,
-    aggs: allFacetValues(inexact),
-  };
-  return readFacets(fields, aggregations, (await documents.search(recount, signal)).aggregations);
 }
 
 /** Maximum hits that this process ranks itself; ranking a hit takes 40 µs. */

@@ -11,7 +11,9 @@ const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
   contacts: (source: ContactSource) => contactDocument(parseSource(source)),
   audiences: (source: AudienceSource | AudienceTombstone) =>
     audienceDocument(isAudience(source) ? { ...source, audience: audienceBody(source.audience) } : source),
-  visits: ({ visit, record_order }: VisitSource) => visitDocument(fromJson(visit), record_order),
+  visits: ({ visit, record_order }: VisitSource) =>
+    // Visits of indices before version 2 have no company.
+    visitDocument({ ...fromJson(visit), companyDomain: fromJson(visit).companyDomain ?? null }, record_order),
 };
 
 /** The document to index, derived from a stored document. */

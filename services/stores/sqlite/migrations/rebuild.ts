@@ -171,20 +171,22 @@ function rebuildAudience(connection: Connection, key: bigint, json: string): Aud
 
 function rebuildVisits({ connection }: WriteSession, after: bigint, limit: number): bigint | undefined {
   const rows = connection.rows<[bigint, ...(string | null)[], string]>(
-    sql`SELECT key, country, other_country, city, browser, platform, start_url, body FROM visits
+    sql`SELECT key, country, other_country, city, browser, platform, start_url, company_domain, body FROM visits
       WHERE key > ? ORDER BY key LIMIT ?`,
     after,
     limit,
   );
   for (const [key, ...rest] of rows) {
     const before = rest.slice(0, -1);
-    const { countries, city, browser, platform, startUrl } = searchableVisit(
+    const { countries, city, browser, platform, startUrl, companyDomain } = searchableVisit(
       JSON.parse(rest.at(-1) as string) as Visit,
     );
-    const values = [countries[0] ?? null, countries[1] ?? null, city, browser, platform, startUrl];
+    const places = [countries[0] ?? null, countries[1] ?? null, city];
+    const values = [...places, browser, platform, startUrl, companyDomain];
     if (values.every((value, index) => value === before[index])) continue;
     connection.run(
-      sql`UPDATE visits SET country = ?, other_country = ?, city = ?, browser = ?, platform = ?, start_url = ? WHERE key = ?`,
+      sql`UPDATE visits SET country = ?, other_country = ?, city = ?, browser = ?, platform = ?, start_url = ?,
+        company_domain = ? WHERE key = ?`,
       ...values,
       key,
     );
