@@ -177,7 +177,7 @@ async function findMatches(
 }
 
 /** Prefixes pointers of errors with the field of the filter. */
-function withinFilter<T>(work: () => T): T {
+export function withinFilter<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

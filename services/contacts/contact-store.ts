@@ -6,6 +6,7 @@ import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { FieldError } from '../shared/validation.js';
+import type { ChangeFeed } from './change-feed.js';
 import type { KnownPeople, PeopleQuery } from './duplicates.js';
 import type { ContactSort, FacetField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
@@ -207,7 +208,7 @@ export function isReplayable(
   return !dryRun && REPLAYABLE_KINDS.has(kind);
 }
 
-export interface ContactStore {
+export interface ContactStore extends ChangeFeed {
   getContact(organizationId: string, contactId: string, request?: Cancellable): Promise<Json<Contact> | null>;
   /** Gets contacts by distinct ids. A batch ends early if its contacts would take more than 4 MiB. */
   getContacts(

@@ -11,6 +11,7 @@ import { firstFew } from '../shared/text.js';
 import { type Clock, parseTimestamp } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import { bulkMembershipEndpoints } from './bulk-memberships.js';
+import { changeEndpoints } from './changes.js';
 import type { AddOutcome, ContactStore, CreateOutcome, UpdateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
 import { explainPage } from './explain.js';
@@ -489,5 +490,6 @@ export const contactEndpoints = [
   addContact,
   removeContact,
   ...bulkMembershipEndpoints,
+  ...changeEndpoints,
   searchAudienceContacts,
 ];

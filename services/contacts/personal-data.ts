@@ -49,6 +49,15 @@ export const PERSONAL_DATA = {
     until: 'seconds; an id that was not found stays',
     sqlite: ['deleted_contacts', 'deleted_identifiers'],
   },
+  change_marks: {
+    holds:
+      'ids of deleted and erased contacts, with which the feed of changes tells other systems that a contact is gone',
+    eraser: null,
+    removal:
+      'Out of reach: an erasure writes the id, and nothing else of the person. A job deletes it by age.',
+    until: '7 days (`REACHLINE_CHANGES_DAYS`)',
+    sqlite: ['absent_contacts'],
+  },
   idempotency_answers: {
     holds: 'responses kept for `Idempotency-Key`',
     eraser: 'trace',
@@ -146,6 +155,8 @@ export const WITHOUT_PERSONS = {
   sqlite: [
     'audience_terms',
     'audiences',
+    'change_feed',
+    'change_times',
     'counters',
     'credits',
     'derived',

@@ -465,6 +465,43 @@ const BulkFilter = strictObject(
 );
 export type BulkFilter = Static<typeof BulkFilter>;
 
+export const ContactChangesRequest = strictObject({
+  organization_id: organizationId,
+  filter: optional(BulkFilter),
+  cursor: optional(
+    Type.String({
+      description:
+        '`next_cursor` of the page before, with the same filter. If absent, the feed begins as `from` says.',
+      maxLength: 16_384,
+    }),
+  ),
+  from: optional(
+    stringEnum(
+      'Where a feed without `cursor` begins: with every contact that matches, or behind the newest change. Default: `beginning`.',
+      ['beginning', 'now'],
+    ),
+  ),
+  limit: withDefault(optional(integer('Changes a page.', { minimum: 1, maximum: 1000 })), 100),
+});
+export type ContactChangesRequest = Static<typeof ContactChangesRequest>;
+
+const ContactChangeItem = looseObject({
+  contact_id: id('The contact.'),
+  state: stringEnum(
+    '`present` if a search with the filter finds the contact now; `absent` if it is deleted, erased or does not match.',
+    ['present', 'absent'],
+  ),
+  contact: Type.Optional(Contact),
+});
+export type ContactChangeItem = Static<typeof ContactChangeItem>;
+
+export const ContactChangesResponse = looseObject({
+  organization_id: id('Organization of the contacts.'),
+  changes: arrayOf('Changed contacts, ordered by their last change.', ContactChangeItem),
+  next_cursor: Type.String({ description: '`cursor` of the next page; never null.' }),
+  more: Type.Boolean({ description: 'False if the page reached the newest change.' }),
+});
+
 const bulkContacts = {
   contact_ids: optional(contactIds),
   filter: optional(BulkFilter),

@@ -142,7 +142,7 @@ function decode(cursor: string): unknown[] {
   }
 }
 
-function scopeHash({ operation, organizationId, filters }: CursorScope): string {
+export function scopeHash({ operation, organizationId, filters }: CursorScope): string {
   const sorted = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));

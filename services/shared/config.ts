@@ -70,6 +70,8 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   /** Requests per key in 60 seconds; 0 means no limit. */
   rateLimit: env.REACHLINE_RATE_LIMIT,
   provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
+  /** Days for which marks of deleted and erased contacts are kept; 0 keeps none. */
+  changesDays: env.REACHLINE_CHANGES_DAYS,
   retention: {
     visitsDays: env.REACHLINE_RETENTION_VISITS_DAYS,
     deliveriesDays: env.REACHLINE_RETENTION_DELIVERIES_DAYS,

@@ -60,6 +60,10 @@ export const settingSchemas = {
     minimum: 0,
     maximum: 36_600,
   }),
+  REACHLINE_CHANGES_DAYS: integer(
+    'Days for which the ids of deleted and erased contacts are kept for contacts/changes; 0 turns contacts/changes off.',
+    { default: 7, minimum: 0, maximum: 366 },
+  ),
   REACHLINE_RETENTION_DELIVERIES_DAYS: integer(
     'Days after which deliveries are deleted, in whole months; 0 keeps them.',
     { default: 0, minimum: 0, maximum: 36_600 },

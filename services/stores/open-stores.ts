@@ -61,7 +61,7 @@ export type GatewayStores = Pick<Stores, 'records' | 'analytics'> &
   Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup' | 'clocks'>>;
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchProcesses'> &
-  Partial<Pick<Config, 'searchTimeoutMs' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
+  Partial<Pick<Config, 'searchTimeoutMs' | 'changesDays' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
 
 /** Options of a process that waits at its start for servers that are not up yet. */
 export interface StartupRetryOptions {
@@ -193,6 +193,7 @@ export async function openStores(
       await clocks.compare();
       opened.push(startComparing(clocks, log));
     }
+    if (maintainsAnalytics) opened.push(startDeletingMarks(records, { log, jobs, clocks }));
     copy = openedCopy;
     const copier = source && copy ? new RecordCopier({ source, copy, clock, log }) : null;
     if (copier && maintainsAnalytics) {
@@ -227,6 +228,26 @@ function startComparing(clocks: ClockComparison, log: StoreLog | undefined): Clo
     logIntervalMs: LOG_INTERVAL_MS,
     log,
     details: (error) => ({ detail: (error as Error).message }),
+  }).start();
+  return { close: () => job.stop() };
+}
+
+const MARKS_INTERVAL_MS = 3_600_000;
+const FIRST_MARKS_MS = 60_000;
+
+/** Deletes marks of deleted and erased contacts once they are old enough. */
+function startDeletingMarks(
+  records: RecordStore,
+  { log, jobs, clocks }: { log?: StoreLog; jobs: JobRuns; clocks: ClockComparison | null },
+): Closable {
+  const job = new PeriodicJob(() => records.deleteOldMarks(), {
+    name: 'change_marks',
+    runs: jobs,
+    deletes: clocks ?? undefined,
+    intervalMs: MARKS_INTERVAL_MS,
+    firstRunMs: FIRST_MARKS_MS,
+    failure: 'marks of deleted contacts could not be deleted; this is tried again',
+    log,
   }).start();
   return { close: () => job.stop() };
 }

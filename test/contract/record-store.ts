@@ -5,6 +5,7 @@ import { parsed } from '../support/parsed-store.js';
 import { recordStoreAccounts } from './record-store-accounts.js';
 import { recordStoreAnswers } from './record-store-answers.js';
 import { recordStoreAudienceRequests, recordStoreAudiences } from './record-store-audiences.js';
+import { recordStoreChanges } from './record-store-changes.js';
 import { recordStoreCounts } from './record-store-counts.js';
 import { recordStoreCreate } from './record-store-create.js';
 import { recordStoreDeletedAudiences } from './record-store-deleted-audiences.js';
@@ -69,6 +70,7 @@ export function recordStoreContract(
     recordStoreExplain(open);
     recordStoreFacets(open);
     recordStoreGetMany(open);
+    recordStoreChanges(open);
     recordStoreRecords(open);
     recordStoreRecordOrder(open);
     recordStoreCreate(open);

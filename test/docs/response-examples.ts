@@ -66,13 +66,19 @@ export async function responseExamples(): Promise<{ records: Json; responses: Js
   }
 }
 
+/** Fixed cursor of the feed of changes, whose epoch is random. */
+const FEED_CURSOR = 'WyJzTkhxM3hLd21NcVpONjBrIiwiYWVkMmJkZTFlYTVmZDUyYSIsMCxbMjJdLFsyMjE5XV0';
+
 /** Fixed ids in place of keys, whose ids and secrets are random. */
 const KEY_IDS = ['Nj4bTq7W', 'k2Yd9LsE'];
 
 function withKnownIds(responses: Json): Json {
   const created = responses['/api/keys/create'] as { key: string; api_key: { key_id: string } };
   const { keys } = responses['/api/keys/list'] as { keys: { key_id: string }[] };
-  let text = JSON.stringify(responses).replaceAll(created.key, `rl_live_${KEY_IDS[0]}_<secret>`);
+  const feed = responses['/api/contacts/changes'] as { next_cursor: string };
+  let text = JSON.stringify(responses)
+    .replaceAll(created.key, `rl_live_${KEY_IDS[0]}_<secret>`)
+    .replaceAll(feed.next_cursor, FEED_CURSOR);
   for (const [index, { key_id }] of [created.api_key, keys[0] as { key_id: string }].entries()) {
     text = text.replaceAll(key_id, KEY_IDS[index] as string);
   }

@@ -131,6 +131,7 @@ describe('Every operation', () => {
         'audiences:write contacts:read organization_id! audience_id! contact_ids filter cursor return_changed',
       '/api/audiences/contacts/remove': 'audiences:write organization_id! audience_id! contact_id!',
       '/api/contacts/create': `contacts:write organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
+      '/api/contacts/changes': 'contacts:read organization_id! filter cursor from limit',
       '/api/contacts/delete':
         'contacts:write organization_id! contact_id contact_ids email network_a_url return_deleted',
       '/api/contacts/erase': 'contacts:erase organization_id! contact_id email network_a_url',

@@ -10,6 +10,7 @@ import {
 } from '../data-folder/layout.js';
 import { lockDataFolder } from '../data-folder/lock.js';
 import { writeTime } from '../data-folder/time-note.js';
+import { renewChangeEpoch } from '../sqlite/change-counter.js';
 import { type AdoptedErasures, adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
 import { CopiedFolders, copyFile, irregularity, REMOVE_OPTIONS, requireSpace, syncPath } from './files.js';
@@ -64,6 +65,7 @@ export async function restoreBackup({
     let adopted: AdoptedErasures = { erasures: 0, removed: 0, changed: 0 };
     try {
       await copyEntries(backup, manifest, partial, onProgress);
+      renewChangeEpoch(join(partial, SEARCH_FILE));
       writeTime(join(partial, TIME_FILE), Date.parse(manifest.taken_at));
       if (list !== undefined) {
         adopted = await adoptErasures(partial, list, Date.now());

@@ -55,6 +55,8 @@ export interface SqliteStoreOptions {
   /** Maximum concurrent searches per organization. One additional process serves other organizations. */
   searchProcesses: number;
   searchTimeoutMs?: number;
+  /** Days for which marks of deleted and erased contacts are kept; 0 keeps none. */
+  changesDays?: number;
   clock?: Clock;
   /** Clock that decides what is old enough to delete; by default `clock`. */
   ageClock?: Clock;
@@ -76,11 +78,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
     clock = systemClock,
     ageClock = clock,
+    changesDays = settingSchemas.REACHLINE_CHANGES_DAYS.default,
   } = options;
   const connection = await openDatabase(dataDir, CACHE_MB.migrations, options.onRebuild);
   connection.close();
   const path = join(dataDir, SEARCH_FILE);
-  const writer: Writer = new WorkerClient(WRITER, { path, cacheMb: CACHE_MB.writer });
+  const writer: Writer = new WorkerClient(WRITER, {
+    path,
+    cacheMb: CACHE_MB.writer,
+    keepsMarks: changesDays > 0,
+  });
   const reader = new Reader({ path, cacheMb: CACHE_MB.reads });
   const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchProcesses));
   const searches = new SearchPool<SearchOperations>({
@@ -104,7 +111,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     /** Nothing to do, because reads always see earlier writes. */
     refresh: async () => undefined,
     ...answerStore(writer, ageClock),
-    ...contactStore({ writer, writeOnce, searches, reader, clock }),
+    ...contactStore({ writer, writeOnce, searches, reader, clock, ageClock, changesDays }),
     eraseContacts: (command) => eraseContacts({ writer, reader, clock, jobs }, command),
     listErasures: async (search, signal) =>
       parsePage(await searches.call(search.organizationId, 'listErasures', [search], signal)),

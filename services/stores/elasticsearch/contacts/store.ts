@@ -109,6 +109,9 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       });
     },
 
+    readChanges: async () => ({ kind: 'unavailable' }),
+    deleteOldMarks: async () => undefined,
+
     createContact(command) {
       const { contact, idempotency, dryRun } = command;
       return idempotencyKeys.runIdempotent(

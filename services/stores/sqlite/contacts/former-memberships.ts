@@ -1,6 +1,5 @@
 /** Removes memberships under the retired key of a deleted audience, step by step. */
 import { sql } from '../../../shared/sql.js';
-import type { Connection } from '../connection.js';
 import type { Job, JobStepResult } from '../jobs/job-table.js';
 import type { RowId } from '../row-ids.js';
 import type { IsTimeUp } from '../writes/write-batch.js';
@@ -29,7 +28,7 @@ export function removeFormerMemberships(
   let removed = 0;
   for (const [position, contactId] of members) {
     if (removed > 0 && isTimeUp()) return { left: state, progress: null };
-    if (contactId !== null) rewrite(connection, organization, contactId, now);
+    if (contactId !== null) rewrite(session, organization, contactId, now);
     connection.run(sql`DELETE FROM memberships WHERE audience = ? AND position = ?`, state.key, position);
     removed++;
   }
@@ -37,8 +36,8 @@ export function removeFormerMemberships(
 }
 
 /** Writes a contact without the audiences of which it is not a member. */
-function rewrite(connection: Connection, organization: number, contactId: string, now: number): void {
-  const row = readContactRow(connection, organization, contactId);
+function rewrite(session: WriteSession, organization: number, contactId: string, now: number): void {
+  const row = readContactRow(session.connection, organization, contactId);
   if (!row?.namesFormerAudience) return;
-  writeContactBody(connection, organization, { ...row, updatedMs: Math.max(row.updatedMs, now) });
+  writeContactBody(session, organization, { ...row, updatedMs: Math.max(row.updatedMs, now) });
 }

@@ -27,6 +27,7 @@ import {
   newestRows,
   type RankedRow,
   type RowSource,
+  rowsAmong,
   sortedRows,
 } from '../text/ordered-rows.js';
 import { findPartialMatch, MAX_RANKED_ROWS, type MatchedRow } from '../text/partial-match.js';
@@ -88,6 +89,34 @@ export function searchContactKeys(connection: Connection, search: ContactSearch)
     const items = rows.map(({ rank, createdMs, id }) => ({ rank, createdAt: createdMs, id }));
     return { items, total, next: items.length < limit ? null : (items.at(-1) ?? null) };
   });
+}
+
+/** The positions, among the given ones, of contacts that a search finds. */
+export function matchesAmong(
+  connection: Connection,
+  {
+    audienceId,
+    filters,
+    updatedAfter,
+    query,
+  }: Pick<ContactSearch, 'audienceId' | 'filters' | 'updatedAfter' | 'query'>,
+  organization: number,
+  positions: readonly RowId[],
+): RowId[] {
+  const audience =
+    audienceId === undefined ? undefined : findAudienceKey(connection, organization, audienceId);
+  if (audienceId !== undefined && audience === undefined) return [];
+  const source: RowSource = { rows: 'contacts', organization, audience, updatedAfter };
+  if (filters.length === 0 && !query) return rowsAmong(connection, source, positions);
+  const terms = new OrganizationTerms(organization);
+  const { all } = planMatch(
+    terms,
+    CONTACT_GROUPS,
+    filters.map((filter) => filterQuery(terms, filter)),
+    query && withHeldEquivalents(connection, 'contact_terms', organization, query),
+    similarWords(connection, 'contact_terms', organization),
+  );
+  return rowsAmong(connection, { ...source, match: { index: 'contact_terms', query: all } }, positions);
 }
 
 function inOrganization<T>(

@@ -12,6 +12,7 @@ import type { SearchPool } from '../workers/search-pool.js';
 import type { SearchOperations } from '../workers/search-process.js';
 import { type Writer, writeRecords } from '../writes/record-messages.js';
 import type { WriteOnce } from '../writes/write-once.js';
+import { parseChanges, quickChanges } from './changes.js';
 import { getContact, quickSearch } from './search.js';
 
 /** Bytes of batches in flight above which no batch starts. */
@@ -23,10 +24,20 @@ export interface ContactStoreDeps {
   searches: SearchPool<SearchOperations>;
   reader: Reader;
   clock: Clock;
+  ageClock: Clock;
+  changesDays: number;
 }
 
 /** Store of contacts and their memberships. */
-export function contactStore({ writer, writeOnce, searches, reader, clock }: ContactStoreDeps): ContactStore {
+export function contactStore({
+  writer,
+  writeOnce,
+  searches,
+  reader,
+  clock,
+  ageClock,
+  changesDays,
+}: ContactStoreDeps): ContactStore {
   /** One batch per organization at a time, because each batch holds up to 4 MiB. */
   const batches = new KeyedMutex();
   const inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
@@ -62,6 +73,15 @@ export function contactStore({ writer, writeOnce, searches, reader, clock }: Con
     },
     searchContactKeys: async (search, request) =>
       fromJson(await searches.call(search.organizationId, 'searchContactKeys', [search], request?.signal)),
+    async readChanges(request, signal) {
+      if (changesDays === 0) return { kind: 'unavailable' };
+      const page = reader.read((connection) => quickChanges(connection, request));
+      if (page) return page;
+      return parseChanges(
+        await searches.call(request.organizationId ?? '', 'readChanges', [request], signal),
+      );
+    },
+    deleteOldMarks: () => writer.call('deleteOldMarks', ageClock.now(), changesDays),
     createContact: (command) => writeOnce(command.contact.organization_id, 'createContact', command),
     updateContact: (command) => writeOnce(command.organizationId, 'updateContact', command),
     addMembership: (membership) => writeOnce(membership.organizationId, 'addMembership', membership),

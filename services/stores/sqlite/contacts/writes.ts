@@ -43,6 +43,7 @@ import type { IndexChanges } from '../text/text-index.js';
 import { forEachStepped, oneStep, type SteppedWork, steppedFrom } from '../writes/stepped-work.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
+import { forgetAbsence, noteAbsence } from './absences.js';
 import { CONTACT_COLUMNS, contactColumns } from './indexed-contact.js';
 import { type ContactRow, readContactRow, readDeletion, rowsWithKeys } from './rows.js';
 
@@ -86,7 +87,10 @@ function upsertContact(
     if (before) suppression.noteDeleted(organizationId, organization, before.body);
     return;
   }
-  if (deletion) forgetDeletion(connection, organization, contactId);
+  if (deletion) {
+    forgetDeletion(connection, organization, contactId);
+    forgetAbsence(connection, organization, contactId);
+  }
   if (!before) {
     insertContact(session, organization, stored);
     return;
@@ -153,6 +157,7 @@ export function eraseContact(session: WriteSession, organization: number, row: C
 
 function deleteRow(session: WriteSession, organization: number, row: ContactRow): void {
   const { body } = row;
+  noteAbsence(session, organization, body.contact_id);
   session.connection.run(
     sql`DELETE FROM contacts WHERE organization = ? AND id = ?`,
     organization,
@@ -193,8 +198,8 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
   const rowId = session.newRowId('contact_terms', createdMs);
   session.connection.execute(
     sql`INSERT INTO contacts
-       (organization, id, position, created_ms, updated_ms, record_order, body, country, last_name, company_name)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (organization, id, position, created_ms, updated_ms, record_order, body, change, country, last_name, company_name)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     organization,
     body.id,
     rowId,
@@ -202,6 +207,7 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
     updatedMs,
     recordOrder,
     contactJson(stored),
+    session.nextChange(),
     values.country,
     sorted.last_name,
     sorted.company_name,
@@ -223,14 +229,18 @@ export function updateRow(
   const text = new TermEncoder(organization);
   const values = searchableValues(after.body);
   const sorted = sortValues(after.body);
+  const json = contactJson(after);
   connection.run(
-    sql`UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?, country = ?,
+    sql`UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?,
+       change = CASE body WHEN ? THEN change ELSE ? END, body = ?, country = ?,
        last_name = ?, company_name = ? WHERE organization = ? AND id = ?`,
     after.rowId,
     after.createdMs,
     after.updatedMs,
     after.recordOrder,
-    contactJson(after),
+    json,
+    session.nextChange(),
+    json,
     values.country,
     sorted.last_name,
     sorted.company_name,
@@ -438,7 +448,7 @@ function changeMembership(
   if (after === row) return { id, kind: 'unchanged' };
   if (change.change === 'join') insertMembership(session, organization, audienceId, after.rowId);
   else deleteMembership(session, organization, audienceId, after);
-  writeContactBody(session.connection, organization, after);
+  writeContactBody(session, organization, after);
   return { id, kind: 'changed' };
 }
 
@@ -463,7 +473,7 @@ function writeLeft(
   now: number,
 ): void {
   deleteMembership(session, organization, audienceId, member);
-  writeContactBody(session.connection, organization, withoutAudience(member, audienceId, now));
+  writeContactBody(session, organization, withoutAudience(member, audienceId, now));
 }
 
 function writeJoined(
@@ -475,14 +485,15 @@ function writeJoined(
 ): void {
   if (joined === before) return;
   insertMembership(session, organization, audienceId, joined.rowId);
-  writeContactBody(session.connection, organization, joined);
+  writeContactBody(session, organization, joined);
 }
 
 /** Writes a contact of which only memberships changed. */
-export function writeContactBody(connection: Connection, organization: number, row: ContactRow): void {
-  connection.run(
-    sql`UPDATE contacts SET body = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
+export function writeContactBody(session: WriteSession, organization: number, row: ContactRow): void {
+  session.connection.run(
+    sql`UPDATE contacts SET body = ?, change = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
     contactJson(row),
+    session.nextChange(),
     row.updatedMs,
     organization,
     row.body.id,

@@ -16,6 +16,7 @@ import { identifier, type Sql, sql } from '../../../shared/sql.js';
 import type { Visit } from '../../../visits/schema.js';
 import { searchableVisit } from '../../../visits/stored-visit.js';
 import { AUDIENCE_COLUMNS, audienceColumns } from '../audiences.js';
+import { beginEpoch } from '../change-counter.js';
 import type { Connection } from '../connection.js';
 import { CONTACT_COLUMNS, contactColumns } from '../contacts/indexed-contact.js';
 import { TermEncoder } from '../text/term-encoder.js';
@@ -126,6 +127,8 @@ function textRebuild<Body>(
   return {
     table,
     clear(connection) {
+      // Another rule changes which contacts a filter finds, without a change of these contacts.
+      if (table === 'contacts') beginEpoch(connection);
       connection.run(sql`INSERT INTO ${INDEX_NAMES[index]} (${INDEX_NAMES[index]}) VALUES ('delete-all')`);
       connection.run(sql`DELETE FROM vocabulary WHERE indexed = ?`, TEXT_INDEXES[index]);
     },

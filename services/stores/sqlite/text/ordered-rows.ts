@@ -52,6 +52,18 @@ export function hasRows(connection: Connection, source: RowSource): boolean {
   return connection.row(sql`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`, ...values) !== undefined;
 }
 
+/** The given positions that the source has. Looks up each position, so that the cost does not grow with the source. */
+export function rowsAmong(connection: Connection, source: RowSource, positions: readonly RowId[]): RowId[] {
+  const { from, where, values, rowId } = select(source);
+  const found = connection.rows<[RowId]>(
+    sql`SELECT asked.value FROM json_each(?) asked
+      WHERE EXISTS (SELECT 1 FROM ${from} WHERE ${where} AND ${rowId} = asked.value)`,
+    `[${positions.join(',')}]`,
+    ...values,
+  );
+  return found.map(([position]) => position);
+}
+
 /** Counts rows like `countRows`, but stops at a limit. */
 export function countUpTo(connection: Connection, source: RowSource, limit: number): number {
   const { from, where, values } = select(source);

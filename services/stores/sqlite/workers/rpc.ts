@@ -9,6 +9,11 @@ export interface WorkerData {
   cacheMb: number;
 }
 
+export interface WriterData extends WorkerData {
+  /** See `WriteSession`. */
+  keepsMarks?: boolean;
+}
+
 /** Operations of a worker by name. Arguments are cloned; results come back as text, which costs less than cloning them. */
 export type Operations = Record<string, (...args: never[]) => string>;
 

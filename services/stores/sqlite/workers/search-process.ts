@@ -4,6 +4,7 @@
  */
 import type { KeySearch } from '../../../accounts/key-store.js';
 import type { AudienceSearch } from '../../../audiences/audience-store.js';
+import type { ChangesRequest } from '../../../contacts/change-feed.js';
 import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { PeopleQuery } from '../../../contacts/duplicates.js';
 import type { ErasureSearch } from '../../../contacts/erasure-store.js';
@@ -12,6 +13,7 @@ import { toJson } from '../../../shared/json.js';
 import type { VisitSearch } from '../../../visits/visit-store.js';
 import { countMembers, searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
+import { changesToLines, readChanges } from '../contacts/changes.js';
 import { findPeople } from '../contacts/rows.js';
 import { searchContactKeys, searchContacts } from '../contacts/search.js';
 import { listErasures } from '../erasure/proofs.js';
@@ -26,6 +28,7 @@ import { type Operations, READY, type RpcRequest, type RpcResponse, type WorkerD
 const operations = (connection: Connection) => ({
   searchContacts: (search: ContactSearch) => toLines(searchContacts(connection, search)),
   searchContactKeys: (search: ContactSearch) => toJson(searchContactKeys(connection, search)),
+  readChanges: (request: ChangesRequest) => changesToLines(readChanges(connection, request)),
   findPeople: (query: PeopleQuery) => toJson(findPeople(connection, query)),
   searchAudiences: (search: AudienceSearch) => searchAudiences(connection, search),
   countMembers: (organizationId: string, audienceIds: readonly string[]) =>

@@ -8,7 +8,7 @@ import {
   type Result,
   type RpcRequest,
   type RpcResponse,
-  type WorkerData,
+  type WriterData,
 } from './rpc.js';
 
 /** Maximum requests without a response, including requests that wait for exclusive work. */
@@ -26,7 +26,7 @@ type Methods<Of extends Operations, Names extends keyof Of> = {
 /** Calls a worker thread. The thread starts with the first call, and again with the first call after it has died. */
 export class WorkerClient<Of extends Operations> {
   readonly #entry: URL;
-  readonly #data: WorkerData;
+  readonly #data: WriterData;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #calls = 0;
@@ -37,7 +37,7 @@ export class WorkerClient<Of extends Operations> {
   #waiting = 0;
   #onIdle: (() => void) | undefined;
 
-  constructor(entry: URL, data: WorkerData) {
+  constructor(entry: URL, data: WriterData) {
     this.#entry = entry;
     this.#data = data;
   }

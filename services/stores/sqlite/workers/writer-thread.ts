@@ -6,7 +6,7 @@ import { mergeSegments, TEXT_INDEXES, type TextIndex } from '../text/text-index.
 import { WriteQueue } from '../writes/write-queue.js';
 import { WriteSession } from '../writes/write-session.js';
 import { runInBackground } from './priority.js';
-import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
+import { CLOSE, type RpcRequest, type WriterData } from './rpc.js';
 
 /** Milliseconds without writes after which segments of the text indexes are merged. */
 const IDLE_MS = 50;
@@ -14,9 +14,11 @@ const IDLE_MS = 50;
 /** Pause before a retry if a reader needs the log (a backup needs it for minutes) or if something failed. */
 const RETRY_MS = 1000;
 
-const { path, cacheMb } = workerData as WorkerData;
+const { path, cacheMb, keepsMarks } = workerData as WriterData;
 const connection = new Connection(path, { cacheMb });
-const queue = new WriteQueue(new WriteSession(connection), (response) => parentPort?.postMessage(response));
+const queue = new WriteQueue(new WriteSession(connection, { keepsMarks }), (response) =>
+  parentPort?.postMessage(response),
+);
 const erasures = new ErasureCompletion(connection);
 let isScheduled = false;
 let isClosing = false;

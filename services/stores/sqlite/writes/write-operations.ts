@@ -21,6 +21,7 @@ import { type Json, toJson } from '../../../shared/json.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
 import { createAudience, deleteAudience, updateAudience, upsertAudiences } from '../audiences.js';
+import { deleteOldMarks } from '../contacts/absences.js';
 import {
   addMembership,
   changeMemberships,
@@ -138,6 +139,7 @@ export function steppedOperations(session: WriteSession) {
     changeMemberships: (change: MembershipChange, now: number) => changeMemberships(session, change, now),
     deleteContacts: (command: DeleteContacts, now: number) => deleteContacts(session, command, now),
     stepJob: (id: string, now: number) => oneStep((isTimeUp) => stepJob(session, id, now, isTimeUp)),
+    deleteOldMarks: (now: number, days: number) => deleteOldMarks(session, now, days),
     deleteVisitsBefore: (createdMs: number, limit: number) => deleteVisitsBefore(session, createdMs, limit),
     keepRejections: (organizationId: string, rejections: readonly Rejection[], now: number) =>
       keepRejections(connection, organizationId, rejections, now),

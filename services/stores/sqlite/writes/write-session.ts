@@ -1,4 +1,5 @@
 import { identifier, type Sql, sql } from '../../../shared/sql.js';
+import { lastChange } from '../change-counter.js';
 import type { Connection } from '../connection.js';
 import { findAudienceKey, findOrganizationKey } from '../organizations.js';
 import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
@@ -38,6 +39,8 @@ export class WriteSession {
   readonly #knownWords = new Map<string, Set<string>>();
   /** Makes row ids unique. Saved at each commit. */
   #sequence = 0;
+  /** Number of the last change of a contact. Saved at each commit. */
+  #change = 0;
   readonly #indexChanges = new Map<TextIndex, IndexChanges>();
   /** Words that rows have and the vocabulary may lack, by index and organization. */
   readonly #added = new Map<string, { index: TextIndex; organization: number; words: string[] }>();
@@ -49,8 +52,12 @@ export class WriteSession {
    */
   readonly #counted = new Map<number, { contacts: number; visits: number }>();
 
-  constructor(connection: Connection) {
+  /** Whether deleted and erased contacts leave a mark in the feed of changes. */
+  readonly keepsMarks: boolean;
+
+  constructor(connection: Connection, { keepsMarks = true } = {}) {
     this.connection = connection;
+    this.keepsMarks = keepsMarks;
   }
 
   /** Runs `work` in one transaction. Throws if `work` or the commit fails; then nothing was written. */
@@ -60,11 +67,16 @@ export class WriteSession {
         this.#trimCaches();
         const sequence = this.connection.number(sql`SELECT value FROM counters WHERE name = 'position'`) ?? 0;
         this.#sequence = sequence;
+        const change = lastChange(this.connection);
+        this.#change = change;
         const result = work();
         this.applyIndexChanges();
         this.#writeCounts();
         if (this.#sequence !== sequence) {
           this.connection.run(sql`UPDATE counters SET value = ? WHERE name = 'position'`, this.#sequence);
+        }
+        if (this.#change !== change) {
+          this.connection.run(sql`UPDATE counters SET value = ? WHERE name = 'change'`, this.#change);
         }
         return result;
       });
@@ -188,6 +200,11 @@ export class WriteSession {
       rowId = rowIdOf(createdMs, this.#sequence++);
     }
     return rowId;
+  }
+
+  /** Number of a change of a contact. Numbers rise in the order of commits, because transactions never overlap. */
+  nextChange(): number {
+    return ++this.#change;
   }
 
   /** Adds to the counts of contacts or visits of the organization; a negative number subtracts. */

@@ -1,0 +1,54 @@
+/** Marks of deleted and erased contacts, which the feed of changes needs. */
+import { sql } from '../../../shared/sql.js';
+import { DAY_MS } from '../../../shared/time.js';
+import { lastChange } from '../change-counter.js';
+import type { Connection } from '../connection.js';
+import { type SteppedWork, steppedFrom } from '../writes/stepped-work.js';
+import type { WriteSession } from '../writes/write-session.js';
+
+const MARKS_PER_STATEMENT = 1000;
+
+export function noteAbsence(session: WriteSession, organization: number, id: string): void {
+  if (!session.keepsMarks) return;
+  session.connection.run(
+    sql`INSERT OR REPLACE INTO absent_contacts (organization, id, change) VALUES (?, ?, ?)`,
+    organization,
+    id,
+    session.nextChange(),
+  );
+}
+
+export function forgetAbsence(connection: Connection, organization: number, id: string): void {
+  connection.run(sql`DELETE FROM absent_contacts WHERE organization = ? AND id = ?`, organization, id);
+}
+
+/**
+ * Deletes marks that are older than `days`, or every mark with 0. A mark is older than a noted time if its number is not after the number
+ * that was noted then. `now` is in milliseconds since the epoch.
+ */
+export function deleteOldMarks(session: WriteSession, now: number, days: number): SteppedWork<void> {
+  const { connection } = session;
+  const begin = (): number => {
+    const last = lastChange(connection);
+    connection.run(sql`INSERT OR REPLACE INTO change_times (noted_ms, change) VALUES (?, ?)`, now, last);
+    const [noted, change] = connection.row<[bigint, bigint]>(
+      sql`SELECT noted_ms, change FROM change_times WHERE noted_ms <= ? ORDER BY noted_ms DESC LIMIT 1`,
+      now - days * DAY_MS,
+    ) ?? [0n, 0n];
+    connection.run(sql`DELETE FROM change_times WHERE noted_ms < ?`, noted);
+    connection.run(sql`UPDATE change_feed SET marks_from = max(marks_from, ?)`, change);
+    return Number(change);
+  };
+  const deleteSome = (upTo: number): number =>
+    connection.run(
+      sql`DELETE FROM absent_contacts WHERE (organization, id) IN
+         (SELECT organization, id FROM absent_contacts WHERE change <= ? LIMIT ?)`,
+      upTo,
+      MARKS_PER_STATEMENT,
+    );
+  return steppedFrom<{ upTo?: number; isDone: boolean }, void>(
+    { isDone: false },
+    ({ upTo = begin() }) => ({ upTo, isDone: deleteSome(upTo) < MARKS_PER_STATEMENT }),
+    ({ isDone }) => (isDone ? null : undefined) as undefined,
+  );
+}
