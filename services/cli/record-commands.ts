@@ -112,7 +112,17 @@ export function addMapping(program: ReachlineCommand, io: Io): void {
 export function addExport(program: ReachlineCommand, io: Io): void {
   program
     .add('export', 'write all matches of a search or list to a file or standard output')
-    .addArgument(new Argument('<what>', 'stream to export').choices(STREAM_NAMES))
+    .addArgument(
+      new Argument('<what>', 'stream to export, or audience for its contacts').choices([
+        ...STREAM_NAMES,
+        'audience',
+      ]),
+    )
+    .argument('[id]', 'id of the audience', identifier)
+    .choice('--as <list>', 'write contacts as a list that network_a takes as an upload', [
+      'network-a-contacts',
+      'network-a-companies',
+    ])
     .choice('--format <format>', 'format (default: from the name of --out, otherwise ndjson)', [
       'csv',
       'ndjson',
@@ -133,6 +143,10 @@ organization; without --url, --organization names it. If a server uses the data 
 
 To load an export again: reachline ingest <what> <file>. NDJSON is exact. CSV joins the values of a list with semicolons, leaves
 time series out, and puts ' before a cell that a spreadsheet would run as a formula.
+
+--as network-a-contacts writes a row for each email, as its SHA-256 hash; contacts without an email need both names.
+--as network-a-companies writes a row for each company. Upload the file in Campaign Manager under Audiences; a list there has 300
+to 300 000 rows.
 `)
     .examples(
       'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
@@ -141,9 +155,10 @@ time series out, and puts ' before a cell that a spreadsheet would run as a form
       'reachline export network-a-campaigns --filter start_date=2026-10-01 end_date=2026-10-31 --format csv',
       'reachline export network-a-deliveries --out deliveries.ndjson',
       'reachline export audiences --organization org_acme | wc -l',
+      'reachline export audience aud_customers --as network-a-contacts --out upload.csv',
     )
-    .action(async (what, options) =>
-      (await import('./commands/export.js')).exportCommand(io, { what, ...options }),
+    .action(async (what, id, options) =>
+      (await import('./commands/export.js')).exportCommand(io, { what, id, ...options }),
     );
 }
 

@@ -30,7 +30,13 @@ export type ItemOf<Path extends PagedPath> = ResponseOf<Path>[ListField<Path> &
   ? Item
   : never;
 
-const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+/** The last two are the lists of contacts and of companies that network_a takes as an upload; only contacts have them. */
+const EXPORT_TYPES = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  'network-a-contacts': 'text/csv; profile=network-a-contacts',
+  'network-a-companies': 'text/csv; profile=network-a-companies',
+} as const;
 export type ExportFormat = keyof typeof EXPORT_TYPES;
 /** The body of an operation without its paging fields. */
 export type ExportRequestOf<Path extends PagedPath> = Omit<

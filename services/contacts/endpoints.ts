@@ -15,6 +15,7 @@ import { changeEndpoints } from './changes.js';
 import type { AddOutcome, ContactStore, CreateOutcome, UpdateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
 import { explainPage } from './explain.js';
+import { networkLists } from './network-lists.js';
 import { exactlyOneOf, findPerson } from './person.js';
 import { contactTooLarge } from './record-size.js';
 import {
@@ -380,6 +381,7 @@ const searchContactsEndpoint = endpoint({
   ...cursorList({
     items: 'contacts',
     item: Contact,
+    profiles: networkLists,
     request: SearchContactsRequest,
     response: SearchContactsResponse,
     pageFields: ['facets', 'explain'],
@@ -412,6 +414,7 @@ const searchAudienceContacts = endpoint({
   ...cursorList({
     items: 'contacts',
     item: Contact,
+    profiles: networkLists,
     request: SearchAudienceContactsRequest,
     response: SearchAudienceContactsResponse,
     pageFields: ['facets'],

@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { writeCursor } from '../search/cursor.js';
 import type { Page, SortKey } from '../search/query.js';
 import { type Json, jsonArray } from '../shared/json.js';
-import type { HandlerContext, MatchList, ParsedBody, WithText } from './endpoint.js';
+import type { CsvProfile, HandlerContext, MatchList, ParsedBody, WithText } from './endpoint.js';
 import { EXPORT_PAGE_ITEMS } from './export.js';
 import { cursorScope } from './request.js';
 
@@ -25,6 +25,7 @@ export const cursorListWith =
     response,
     items: name,
     item,
+    profiles,
     pageFields = [],
     readPage,
   }: {
@@ -33,6 +34,7 @@ export const cursorListWith =
     /** Name of the response field with the items. */
     items: string;
     item: TSchema;
+    profiles?: Readonly<Record<string, CsvProfile>>;
     /** Request fields besides `limit` and `cursor` that affect only one page. */
     pageFields?: readonly string[];
     readPage(
@@ -42,6 +44,7 @@ export const cursorListWith =
   }) => {
     const list: MatchList<ParsedBody<Request>, Services> = {
       item,
+      profiles,
       pageFields: ['limit', 'cursor', ...pageFields],
       readPage: (context, next) => {
         const after = next as SortKey | undefined;

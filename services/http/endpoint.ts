@@ -87,6 +87,13 @@ export interface HandlerContext<Body, Query, Services = unknown> {
 /** Formats of an export (contract 3.13). */
 export type ExportFormat = 'csv' | 'ndjson';
 
+/** CSV in the form of another tool. A client requests it with `Accept: text/csv; profile=<name>`. */
+export interface CsvProfile {
+  columns: readonly string[];
+  /** Begins an export. The returned function makes the rows of one match. */
+  begin(): (match: object) => readonly object[];
+}
+
 export interface MatchPage {
   /** Matches as objects, or as JSON text. */
   items: readonly (object | Json<object>)[];
@@ -102,6 +109,8 @@ export interface MatchList<Body = unknown, Services = unknown> {
   item: TSchema;
   /** Columns of CSV, if the request limits the fields of a match. */
   columns?(body: Body): string[];
+  /** Other forms of the CSV, by their names. */
+  profiles?: Readonly<Record<string, CsvProfile>>;
   /** Request fields that affect only one page. Exports reject them, and they may change between the pages of a cursor. */
   pageFields: readonly string[];
   /** Reads the page that begins at `next` of the page before. CSV leaves nested fields out. */

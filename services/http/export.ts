@@ -3,7 +3,7 @@ import type { TObject } from 'typebox';
 import { TimeSlice, withOwnSignal } from '../shared/async.js';
 import { fromJson } from '../shared/json.js';
 import type { AdmittedRequest } from './admission.js';
-import type { ExportFormat, HandlerContext, MatchList, MatchPage } from './endpoint.js';
+import type { CsvProfile, ExportFormat, HandlerContext, MatchList, MatchPage } from './endpoint.js';
 import { respond } from './respond.js';
 
 export const EXPORT_TYPES: Record<ExportFormat, string> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
@@ -20,32 +20,40 @@ const CHUNK_CHARS = 64 * 1024;
 /** Type parameter by which a client asks for a last line with the number of rows and bytes. */
 const COUNTED = '; end=count';
 
-/** Formats by the types of an `Accept` header. Responses have the types of `EXPORT_TYPES`. */
-const ACCEPTED_AS: Readonly<Record<string, ExportFormat>> = {
-  [EXPORT_TYPES.csv]: 'csv',
-  'text/csv; header=present': 'csv',
-  [EXPORT_TYPES.ndjson]: 'ndjson',
-  'application/ndjson': 'ndjson',
-  // Types that end with a count of rows come last, so that only clients that ask for the count get it.
-  [`${EXPORT_TYPES.csv}${COUNTED}`]: 'csv',
-  [`${EXPORT_TYPES.ndjson}${COUNTED}`]: 'ndjson',
-};
-
-/**
- * The format among `formats` that the client prefers. Null means one JSON document; undefined means that the client accepts none of them.
- */
-export function negotiateFormat(
-  ctx: Context,
-  formats: Partial<Record<ExportFormat, string>>,
-): ExportFormat | null | undefined {
-  const type = acceptedType(ctx, formats);
-  if (type === false) return ctx.accepts('application/problem+json') ? null : undefined;
-  return ACCEPTED_AS[type] ?? null;
+/** What the client asks for with a type of its `Accept` header. */
+export interface ExportForm {
+  type: string;
+  format: ExportFormat;
+  profile?: CsvProfile;
 }
 
-function acceptedType(ctx: Context, formats: Partial<Record<ExportFormat, string>>): string | false {
-  const types = Object.keys(ACCEPTED_AS).filter((type) => (ACCEPTED_AS[type] as ExportFormat) in formats);
-  return ctx.accepts(['application/json', ...types]);
+/** The forms of an export. Forms that end with a count of rows come last, so that only clients that ask for the count get it. */
+function formsOf(
+  { csv, ndjson }: Partial<Record<ExportFormat, string>>,
+  profiles: MatchList['profiles'] = {},
+): ExportForm[] {
+  const forms: ExportForm[] = [];
+  if (csv) forms.push({ type: csv, format: 'csv' }, { type: `${csv}; header=present`, format: 'csv' });
+  if (ndjson)
+    forms.push({ type: ndjson, format: 'ndjson' }, { type: 'application/ndjson', format: 'ndjson' });
+  for (const [name, profile] of Object.entries(profiles)) {
+    forms.push({ type: `${EXPORT_TYPES.csv}; profile=${name}`, format: 'csv', profile });
+  }
+  return [...forms, ...forms.map((form) => ({ ...form, type: `${form.type}${COUNTED}` }))];
+}
+
+/**
+ * The form that the client prefers. Null means one JSON document; undefined means that the client accepts none of the forms.
+ */
+export function negotiateForm(
+  ctx: Context,
+  formats: Partial<Record<ExportFormat, string>>,
+  profiles?: MatchList['profiles'],
+): ExportForm | null | undefined {
+  const forms = formsOf(formats, profiles);
+  const accepted = ctx.accepts(['application/json', ...forms.map(({ type }) => type)]);
+  if (accepted === false) return ctx.accepts('application/problem+json') ? null : undefined;
+  return forms.find(({ type }) => type === accepted) ?? null;
 }
 
 /**
@@ -57,12 +65,12 @@ export async function sendExport<Services>(
   admitted: AdmittedRequest,
   list: MatchList<never, Services>,
   context: HandlerContext<unknown, unknown, Services>,
-  format: ExportFormat,
+  form: ExportForm,
 ): Promise<void> {
   admitted.startExport();
-  const isCounted = (acceptedType(ctx, EXPORT_TYPES) || '').endsWith(COUNTED);
+  const isCounted = form.type.endsWith(COUNTED);
   const onTotal = (total: number) => ctx.set(TOTAL_HEADER, String(total));
-  const chunks = exportText(list, context, format, { isCounted, onTotal });
+  const chunks = exportText(list, context, form, { isCounted, onTotal });
   const first = await chunks.next();
   async function* progressing() {
     for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
@@ -73,7 +81,7 @@ export async function sendExport<Services>(
   }
   ctx.vary('Accept');
   try {
-    const type = `${EXPORT_TYPES[format]}; charset=utf-8${isCounted ? COUNTED : ''}`;
+    const type = `${EXPORT_TYPES[form.format]}; charset=utf-8${isCounted ? COUNTED : ''}`;
     await respond(ctx, { type, body: progressing() });
   } finally {
     await chunks.return(undefined);
@@ -84,11 +92,12 @@ export async function sendExport<Services>(
 async function* exportText<Services>(
   list: MatchList<never, Services>,
   context: HandlerContext<unknown, unknown, Services>,
-  format: ExportFormat,
+  { format, profile }: ExportForm,
   { isCounted, onTotal }: { isCounted: boolean; onTotal(total: number): void },
 ): AsyncGenerator<Buffer, undefined> {
   const slice = new TimeSlice();
-  const columns = format === 'csv' ? columnsOf(list, context.body as never) : undefined;
+  const columns = profile?.columns ?? (format === 'csv' ? columnsOf(list, context.body as never) : undefined);
+  const rowsOf = profile?.begin() ?? ((match: object) => [match]);
   let text = columns ? `${columns.join(',')}\r\n` : '';
   let rows = 0;
   let bytes = 0;
@@ -105,16 +114,17 @@ async function* exportText<Services>(
     if (next === undefined) onTotal(page.total);
     next = page.next;
     for (const item of page.items) {
-      const line = columns
-        ? csvLine(toObject(item), columns)
-        : `${typeof item === 'string' ? item : JSON.stringify(item)}\n`;
-      text += line;
-      rows++;
+      const lines = columns
+        ? rowsOf(toObject(item)).map((row) => csvLine(row, columns))
+        : [`${typeof item === 'string' ? item : JSON.stringify(item)}\n`];
+      const added = lines.join('');
+      text += added;
+      rows += lines.length;
       if (text.length >= CHUNK_CHARS) {
         yield chunkOf(text);
         text = '';
       }
-      if (slice.shouldYield(line.length)) await slice.yieldToEventLoop(context.signal);
+      if (slice.shouldYield(added.length)) await slice.yieldToEventLoop(context.signal);
     }
     // Sends what was read already, because a slow store must not hold back these matches.
     if (text !== '') yield chunkOf(text);

@@ -4,8 +4,8 @@ import type { TSchema } from 'typebox';
 import type { AdmittedRequest } from './admission.js';
 import { type AnswerServices, answerOnce } from './answer-once.js';
 import { readBody } from './body.js';
-import type { Endpoint, ExportFormat, HandlerContext } from './endpoint.js';
-import { EXPORT_TYPES, negotiateFormat, sendExport } from './export.js';
+import type { Endpoint, ExportFormat, HandlerContext, MatchList } from './endpoint.js';
+import { EXPORT_TYPES, type ExportForm, negotiateForm, sendExport } from './export.js';
 import { isReplay, repetitionOf } from './idempotency.js';
 import { type Principal, requireScopes } from './principal.js';
 import { Problem } from './problems.js';
@@ -29,12 +29,12 @@ export async function handleRequest<Services extends AnswerServices>(
 ): Promise<Buffer | undefined> {
   const { list, hasProgress = false } = endpoint;
   requireScopes(principal, endpoint.scope);
-  const format = responseFormat(ctx, { isList: list !== undefined, hasProgress });
-  const lines = hasProgress && format !== null ? new ProgressLines(ctx) : undefined;
+  const form = responseForm(ctx, { list, hasProgress });
+  const lines = hasProgress && form !== null ? new ProgressLines(ctx) : undefined;
   const { body, source } = await readInput(endpoint, ctx, admitted);
   const idempotencyKey = ctx.req.headers['idempotency-key'] as string | undefined;
   const sent = { body, query: ctx.query, idempotencyKey };
-  const context = contextOf(endpoint, sent, principal, services, admitted, list ? format : null);
+  const context = contextOf(endpoint, sent, principal, services, admitted, list && form ? form.format : null);
   context.source = source;
   if (lines) {
     ctx.state.lines = lines;
@@ -43,8 +43,8 @@ export async function handleRequest<Services extends AnswerServices>(
   context.params = ctx.params as Record<string, string>;
   // The body of records is still arriving, so the request keeps its place among the arriving bodies.
   if (!source) admitted.startWork(endpoint.slots?.(context.body) ?? 1);
-  if (format && list) {
-    await sendExport(ctx, admitted, list, context, format);
+  if (form && list) {
+    await sendExport(ctx, admitted, list, context, form);
     return undefined;
   }
   const json = await answerOf(endpoint, context, admitted);
@@ -155,17 +155,18 @@ function ignoredFields(names: readonly string[]): string {
   return header;
 }
 
-/** The export format; null for JSON. Throws 406 if the client accepts none of the formats. */
-function responseFormat(
+/** The form of an export or of progress; null for JSON. Throws 406 if the client accepts none of the forms. */
+function responseForm(
   ctx: Context,
-  { isList, hasProgress }: { isList: boolean; hasProgress: boolean },
-): ExportFormat | null {
+  { list, hasProgress }: { list?: Pick<MatchList, 'profiles'>; hasProgress: boolean },
+): ExportForm | null {
   const { accept } = ctx.req.headers;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return null;
-  const formats = isList ? EXPORT_TYPES : hasProgress ? { ndjson: EXPORT_TYPES.ndjson } : {};
-  const format = negotiateFormat(ctx, formats);
-  if (format !== undefined) return format;
-  const others = Object.values(formats);
+  const formats = list ? EXPORT_TYPES : hasProgress ? { ndjson: EXPORT_TYPES.ndjson } : {};
+  const form = negotiateForm(ctx, formats, list?.profiles);
+  if (form !== undefined) return form;
+  const profiles = Object.keys(list?.profiles ?? {}).map((name) => `${EXPORT_TYPES.csv}; profile=${name}`);
+  const others = [...Object.values(formats), ...profiles];
   throw new Problem(
     'not_acceptable',
     `Responses are ${['application/json', ...others].join(' or ')}; the Accept header excludes them.`,

@@ -149,8 +149,15 @@ function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
 }
 
 /** Describes exports in words. If exports were media types of the response, generated clients would expect a response that is not JSON. */
-const exportDescription = ({ pageFields }: MatchList) =>
-  `With \`Accept: text/csv\` or \`application/x-ndjson\`, the response streams all matches in the same order; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`;
+const exportDescription = ({ pageFields, profiles = {} }: MatchList) => {
+  const types = Object.keys(profiles).map((name) => `\`text/csv; profile=${name}\``);
+  return [
+    `With \`Accept: text/csv\` or \`application/x-ndjson\`, the response streams all matches in the same order; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`,
+    ...(types.length > 0
+      ? [`${types.join(' and ')} write the lists that network_a takes as an upload.`]
+      : []),
+  ].join(' ');
+};
 
 /** The description of an operation, with the scopes that it needs. */
 function describe({ description, scope, list }: Endpoint): string {

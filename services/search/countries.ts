@@ -138,8 +138,11 @@ function keyOf(text: string): string {
     .join(' ');
 }
 
-/** Lower-case ISO 3166 alpha-2 code for a code or name of a country, otherwise the folded text. */
-export const normalizeCountry = memoize((text) => codeByKey.get(keyOf(text)) ?? foldValue(text));
+/** Lower-case ISO 3166 alpha-2 code for a code or name of a country. */
+export const countryCode = (text: string): string | undefined => codeByKey.get(keyOf(text));
+
+/** The code of a country (`countryCode`), otherwise the folded text. */
+export const normalizeCountry = memoize((text) => countryCode(text) ?? foldValue(text));
 
 /** Whether a name is short. Longer names contain words like "of" and "america", which would match half of all company names. */
 const isShort = (name: string[]) => name.length <= 2 && name.every((word) => word.length > 1);

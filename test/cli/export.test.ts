@@ -168,6 +168,16 @@ describe('reachline export', () => {
         .split('\n')
         .map((line) => JSON.parse(line).id),
     ).to.deep.equal(['con_1']);
+    const members = await run(['export', 'audience', 'aud_2', '--as', 'network-a-companies'], { env });
+    expect(members.stdout).to.match(/^companyname,companywebsite,[^\r]*\r\n/);
+    for (const wrong of [
+      ['audience'],
+      ['contacts', 'aud_2'],
+      ['audiences', '--as', 'network-a-contacts'],
+      ['audience', 'aud_2', '--as', 'network-a-contacts', '--format', 'csv'],
+    ]) {
+      expect(await run(['export', ...wrong], { env }), wrong.join(' ')).to.include({ code: 2 });
+    }
     const file = join(folder, 'none.csv');
     const failed = await run(['export', 'contacts', '--filter', 'contry=US', '--out', file], { env });
     expect(failed.code).to.equal(2);

@@ -217,6 +217,82 @@ describe('Export of every match', () => {
   });
 });
 
+describe('Lists for network_a', () => {
+  const gateway = useGateway(async ({ ingest }) => {
+    const person = {
+      company_name: 'Bücher GmbH',
+      company_domain: 'WWW.Bücher.example',
+      country: 'Deutschland',
+    };
+    await ingest('contacts', [
+      {
+        ...{ contact_id: 'con_1', first_name: 'Ada', last_name: 'Lovelace', job_title: 'Analyst, "A"' },
+        ...{ ...person, company_industry: 'Books', audience_ids: ['aud_1'] },
+        ...{ work_emails: [' Ada@Example.COM '], personal_emails: ['ada@example.com', 'ada@home.example'] },
+      },
+      {
+        contact_id: 'con_2',
+        first_name: 'Grace',
+        last_name: 'Hopper',
+        company_name: 'ACME Inc',
+        country: 'xx',
+      },
+      { contact_id: 'con_3', first_name: 'Alan', company_name: 'acme  INC', audience_ids: ['aud_1'] },
+      { contact_id: 'con_4', company_domain: 'xn--bcher-kva.example', company_name: 'Other name' },
+      { contact_id: 'con_5', first_name: 'Kurt', last_name: 'Gödel' },
+    ]);
+    await ingest('audiences', [{ id: 'aud_1', name: 'One' }]);
+  });
+  const list = async (path: string, profile: string, body: object = {}) => {
+    const request = { organization_id: 'org_a', ...body };
+    const headers = { Accept: `text/csv; profile=${profile}` };
+    const response = await gateway.call(path, request, { headers });
+    expect(response.status, response.text).to.equal(200);
+    expect(response.headers.get('Content-Type')).to.equal('text/csv; charset=utf-8');
+    const [heading, ...rows] = response.text.trimEnd().split('\r\n');
+    return { heading, rows: rows.sort() };
+  };
+
+  it('have a row for each email as its hash, and contacts without an email by both names', async () => {
+    const { heading, rows } = await list(CONTACTS, 'network-a-contacts');
+    expect(heading).to.equal('email,firstname,lastname,jobtitle,employeecompany,country,googleaid');
+    const ada = 'Ada,Lovelace,"Analyst, ""A""",Bücher GmbH,DE,';
+    expect(rows).to.deep.equal([
+      ',Grace,Hopper,,ACME Inc,,',
+      ',Kurt,Gödel,,,,',
+      // SHA-256 of ada@home.example and ada@example.com.
+      `b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72,${ada}`,
+      `c6a69124dbb05076e1caee5f32e7cd0e5e1efe31402125e234ceb981998a39b7,${ada}`,
+    ]);
+    const audience = { audience_id: 'aud_1' };
+    const members = await list('/api/audiences/contacts/search', 'network-a-contacts', audience);
+    expect(members.rows).to.deep.equal(rows.slice(2));
+  });
+
+  it('have a row for each company, by its domain or its name', async () => {
+    const { heading, rows } = await list(CONTACTS, 'network-a-companies');
+    expect(heading).to.match(/^companyname,companywebsite,companyemaildomain,/);
+    expect(rows).to.have.length(2);
+    expect(rows.filter((row) => /^(ACME Inc|acme {2}INC),,,,,,,,,$/.test(row))).to.have.length(1);
+    const byDomain = /^(Bücher GmbH|Other name),bücher.example,bücher.example,,,(Books)?,,,,$/;
+    expect(rows.filter((row) => byDomain.test(row))).to.have.length(1);
+    const one = await list(CONTACTS, 'network-a-companies', { first_name: 'ada' });
+    expect(one.rows).to.deep.equal(['Bücher GmbH,bücher.example,bücher.example,,,Books,,,,']);
+  });
+
+  it('are refused by lists of other things, and where their name is unknown', async () => {
+    for (const [path, profile] of [
+      [CONTACTS, 'network-b-contacts'],
+      ['/api/website-visits/search', 'network-a-contacts'],
+    ] as const) {
+      const headers = { Accept: `text/csv; profile=${profile}` };
+      const { status, body } = await gateway.call(path, { organization_id: 'org_a' }, { headers });
+      expect(status).to.equal(406);
+      expect(body.code).to.equal('not_acceptable');
+    }
+  });
+});
+
 describe('Export under load and failure', () => {
   const TIMEOUT_MS = 1000;
   let gateway: TestGateway;

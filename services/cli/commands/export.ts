@@ -12,6 +12,9 @@ import { withProgress } from '../progress.js';
 
 export interface ExportCommand extends GatewayOptions {
   what: string;
+  /** Id of the audience, if `what` is `audience`. */
+  id?: string;
+  as?: 'network-a-contacts' | 'network-a-companies';
   format?: ExportFormat;
   /** `name=value` each. */
   filter?: string[];
@@ -40,11 +43,23 @@ function listOf(what: string, names: readonly string[]): { path: string; fields:
   return path === undefined ? { path: RECORDS, fields: { stream: what } } : { path, fields: {} };
 }
 
+/** The stream to export, and its filters. The contacts of an audience are contacts with a filter. */
+function selectionOf({ what, id, as, format, filter = [] }: ExportCommand) {
+  if ((what === 'audience') !== (id !== undefined)) {
+    throw new UsageError('Only audience takes an id: reachline export audience <id>.');
+  }
+  const selection =
+    id === undefined ? { what, filters: [] } : { what: 'contacts', filters: [['audience_id', id] as const] };
+  if (as && selection.what !== 'contacts') throw new UsageError('Only contacts and audience can use --as.');
+  if (as && format) throw new UsageError('--as is a CSV of its own; leave --format out.');
+  return { ...selection, filters: [...selection.filters, ...filter.map(parseFilter)] };
+}
+
 /** Writes all matches, and prints the number of rows to standard error. */
 export async function exportCommand(io: Io, command: ExportCommand): Promise<void> {
-  const { what, out } = command;
+  const { out } = command;
   if (out !== undefined) requireOutsideStores(out);
-  const filters = (command.filter ?? []).map(parseFilter);
+  const { what, filters } = selectionOf(command);
   const { path, fields } = listOf(
     what,
     filters.map(([name]) => name),
@@ -54,7 +69,7 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
     ...Object.fromEntries(filters.map(([name, text]) => [name, toValue(endpoint.request, name, text)])),
     ...fields,
   };
-  const format = command.format ?? (out?.endsWith('.csv') ? 'csv' : 'ndjson');
+  const format = command.as ?? command.format ?? (out?.endsWith('.csv') ? 'csv' : 'ndjson');
   let matches = 0;
   const seconds = await withProgress(io, async (progress) => {
     await withClient(io, command, endpoint.scope, async (client) => {
