@@ -58,6 +58,7 @@ const CODES: Record<string, number> = {
   mcp_unavailable: 501,
   sql_unavailable: 501,
   store_unavailable: 503,
+  storage_full: 503,
   overloaded: 503,
   timeout: 504,
 };

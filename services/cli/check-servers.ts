@@ -19,7 +19,7 @@ import { formatTimestamp } from '../shared/time.js';
 import { inspectClickHouse, type ServerReport } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
 import type { LeaseHolder } from '../stores/elasticsearch/lease.js';
-import { explain, noAnswer } from './errors.js';
+import { diskFull, explain, noAnswer } from './errors.js';
 
 /** Result of a check. `failed` and `warning` say how to fix the problem. */
 export type CheckResult = { ok: string } | { warning: string } | { failed: string };
@@ -207,6 +207,6 @@ const failure = (error: unknown, where = ''): CheckResult => ({
 });
 
 export function cannotAnswer(error: StoreUnavailableError | StoreTimeoutError, where = ''): string {
-  if (error instanceof DiskFullError) return `The disk of the ${error.store} store is full: make room`;
+  if (error instanceof DiskFullError) return diskFull(error.store);
   return `${noAnswer(error, error.store)}${where}: check that it runs, and its address, user name and password in the settings`;
 }

@@ -1,3 +1,5 @@
+import { DiskFullError, type StoreName } from '../shared/store-errors.js';
+
 /** Errors of commands: one or two lines that say what to do, and an exit code. */
 
 /** `interrupted` is the code that shells report for Ctrl-C: 128 plus the number of the signal. */
@@ -53,12 +55,17 @@ export function explain(error: unknown): { message: string; exitCode: number } {
 function sentence(error: Error): string {
   if (EXPLAINED.has(error.name)) return error.message;
   const { code, path, store } = error as NodeJS.ErrnoException & { store?: string };
+  if (error instanceof DiskFullError)
+    return `${diskFull(error.store)}. It is safe to run this command again.`;
   if (error.name === 'StoreUnavailableError' || error.name === 'StoreTimeoutError') {
     return `${noAnswer(error, store)}. Run reachline doctor to see why; it is safe to run this command again.`;
   }
   if (code !== undefined && path !== undefined && code in SYSTEM) return `${path} ${SYSTEM[code]}.`;
   return `Unexpected error: ${error.message}. Set REACHLINE_LOG_LEVEL=debug to see where it happened.`;
 }
+
+export const diskFull = (store: StoreName): string =>
+  `The disk of the ${store} store is full (storage_full): make room`;
 
 /** Includes the driver's code, such as ECONNREFUSED, but not its message, which may hold data. */
 export function noAnswer({ cause }: Error, store = 'other'): string {

@@ -3,7 +3,12 @@ import type { Logger } from 'pino';
 import { PROBLEM_TYPE, PROBLEMS, Problem, problemPage } from '../http/problems.js';
 import { respond } from '../http/respond.js';
 import { loggedPath } from '../shared/logger.js';
-import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
+import {
+  DiskFullError,
+  OverloadedError,
+  StoreTimeoutError,
+  StoreUnavailableError,
+} from '../shared/store-errors.js';
 import type { RequestState } from './request-context.js';
 
 /** The only writer of error bodies: responds with `application/problem+json`, never with a message of a store. */
@@ -73,6 +78,12 @@ function createOverloadWarning(logger: Logger): () => void {
 /** Maps any error to a problem. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof DiskFullError) {
+    return new Problem(
+      'storage_full',
+      `The disk of the ${error.store} store is full, so nothing can be written. Try again once an operator has made room.`,
+    );
+  }
   if (error instanceof StoreUnavailableError) {
     return new Problem(
       'store_unavailable',

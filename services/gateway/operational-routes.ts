@@ -6,7 +6,8 @@ import { type Json, plainHeaders, plainOperation, publish } from '../http/openap
 import { respond } from '../http/respond.js';
 import { EQUIVALENTS_VERSION } from '../search/equivalents.js';
 import { cached } from '../shared/cache.js';
-import { checkHealth } from '../shared/health.js';
+import { checkHealth, type StoreState } from '../shared/health.js';
+import type { StoreName } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
 import type { GatewayStores } from '../stores/open-stores.js';
@@ -47,16 +48,19 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     const stopping = deps.stopping();
     // If Kafka is unavailable or a disk is full, the gateway still serves everything except writes.
     const ready = states.records !== 'unavailable' && states.analytics !== 'unavailable' && !stopping;
-    const problems = stores.clocks?.problems() ?? [];
+    const writable = Object.values(states).every((state) => state === undefined || state === 'ok');
+    const problems = [...fullDisks(states), ...(stores.clocks?.problems() ?? [])];
     const body = JSON.stringify({
       ready,
+      writable,
       stores: states,
       stopping,
       // For information only, because failing workers do not affect requests.
       failing_streams: deps.failingStreams?.(),
       ...(problems.length > 0 && { problems }),
     });
-    await respond(ctx, { status: ready ? 200 : 503, body });
+    const isGood = ctx.query.writes === '1' ? ready && writable : ready;
+    await respond(ctx, { status: isGood ? 200 : 503, body });
   });
   // The stores responded before this process began to listen. A later outage affects every process, so the outage must not make a load
   // balancer remove this process.
@@ -80,6 +84,14 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     serveText(clock, 'application/json', () => JSON.stringify(document()), {}, withServer),
   );
 }
+
+const fullDisks = (states: Partial<Record<StoreName, StoreState>>): string[] =>
+  Object.entries(states)
+    .filter(([, state]) => state === 'full')
+    .map(
+      ([store]) =>
+        `The disk of the ${store} store is full: make room. Writes get 503 storage_full until then.`,
+    );
 
 const HOST = /^[a-z0-9.:[\]-]{1,255}$/i;
 
@@ -108,14 +120,19 @@ const readiness = {
   $id: 'Readiness',
   type: 'object',
   description: 'Whether requests can be served.',
-  required: ['ready', 'stopping', 'stores'],
+  required: ['ready', 'writable', 'stopping', 'stores'],
   properties: {
     ready: { type: 'boolean', description: 'Whether every store responds and the process is not stopping.' },
+    writable: {
+      type: 'boolean',
+      description:
+        'Whether every store also accepts writes: false if a disk is full, or an operator blocked writes.',
+    },
     stopping: { type: 'boolean', description: 'Whether the process is shutting down.' },
     problems: {
       type: 'array',
       description:
-        'Problems that an operator should solve while requests are served, such as a wrong clock; absent if there are none.',
+        'Problems that an operator should solve while requests are served, such as a full disk or a wrong clock; absent if there are none.',
       items: text('A sentence for people.'),
     },
     stores: {
@@ -130,6 +147,12 @@ const readiness = {
       items: text('Name of a stream.'),
     },
   },
+};
+const writesParameter = {
+  name: 'writes',
+  in: 'query',
+  description: 'With `1`, the response is also 503 while a store refuses writes, such as with a full disk.',
+  schema: { type: 'string', enum: ['1'] },
 };
 const processReadiness = {
   $id: 'ProcessReadiness',
@@ -172,7 +195,7 @@ export function describeOperational(schemas: Json): Json {
     '/livez': ['Liveness', 'Whether the process runs. Checks no store.', json(liveness)],
     '/readyz': [
       'Readiness',
-      'Checks every store, at most once per second. 503 if a store is unavailable, or during shutdown.',
+      'Checks every store, at most once per second. 503 if a store is unavailable, or during shutdown; with `?writes=1` also while a store refuses writes.',
       ready,
     ],
     '/readyz/process': [
@@ -197,7 +220,8 @@ export function describeOperational(schemas: Json): Json {
     const operationId = path.slice(1).replace('.json', '').replace('/process', 'Process');
     const unready = { 503: { description: 'Not ready', headers: plainHeaders(), content } };
     const others = path.startsWith('/readyz') ? unready : {};
-    paths[path] = { get: plainOperation({ operationId, summary, description }, content, others) };
+    const parameters = path === '/readyz' ? [writesParameter] : [];
+    paths[path] = { get: plainOperation({ operationId, summary, description, parameters }, content, others) };
   }
   return paths;
 }

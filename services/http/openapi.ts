@@ -21,6 +21,7 @@ const STANDARD_PROBLEMS: readonly ProblemCode[] = [
   'rate_limited',
   'internal',
   'store_unavailable',
+  'storage_full',
   'overloaded',
   'timeout',
 ];

@@ -48,6 +48,7 @@ export const PROBLEMS = {
   mcp_unavailable: [501, 'MCP is not installed'],
   sql_unavailable: [501, 'SQL is not available here'],
   store_unavailable: [503, 'A data store cannot be reached'],
+  storage_full: [503, 'The disk of a data store is full'],
   overloaded: [503, 'The service is overloaded'],
   timeout: [504, 'The request took too long'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
@@ -59,6 +60,7 @@ export const PASSING: ReadonlySet<ProblemCode> = new Set([
   'idempotency_in_progress',
   'rate_limited',
   'store_unavailable',
+  'storage_full',
   'overloaded',
 ]);
 

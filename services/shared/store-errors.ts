@@ -24,7 +24,12 @@ export class StoreUnavailableError extends StoreError {
 export class ReadOnlyError extends StoreUnavailableError {}
 
 /** The store serves reads, but has no room for writes. */
-export class DiskFullError extends StoreUnavailableError {}
+export class DiskFullError extends StoreUnavailableError {
+  constructor(store: StoreName, options?: ErrorOptions) {
+    super(store, options);
+    this.message = `the disk of the ${store} store is full`;
+  }
+}
 
 /** The queue of the store is full. Nothing was written; retry later. */
 export class OverloadedError extends StoreError {

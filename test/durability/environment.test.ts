@@ -6,6 +6,7 @@ import { readFolderId, writeFolderId } from '../../services/stores/data-folder/f
 import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { run } from '../cli/support.js';
 import { prepareOrganization, startServer } from '../support/server-process.js';
+import { until } from '../support/until.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_environment';
@@ -58,7 +59,7 @@ describe('A server on a small disk', function () {
       disk.fill(leave);
       const message = await errorOfServe(dataDir);
       expectFewLines(message);
-      expect(message).to.include(dataDir).and.to.include('free space');
+      expect(message).to.include(dataDir).and.to.include('is full (storage_full)');
       disk.free();
     }
     const server = await startServer({ dataDir });
@@ -153,22 +154,24 @@ describe('A server on a small disk', function () {
       return body.credit_balance;
     };
     const before = { contacts: 1, words: 0, members: 1, visits: 1, impressions: 5 };
-    const readiness = async () => {
-      const response = await fetch(`${server.url}/readyz`);
-      const { ready, stores } = (await response.json()) as { ready: boolean; stores: object };
-      return { status: response.status, ready, stores };
+    const readiness = async (query = '') => {
+      const response = await fetch(`${server.url}/readyz${query}`);
+      const { ready, writable, stores, problems } = (await response.json()) as Record<string, unknown>;
+      return { status: response.status, ready, writable, stores, problems };
     };
+    const problems = ['records', 'analytics'].map(
+      (store) => `The disk of the ${store} store is full: make room. Writes get 503 storage_full until then.`,
+    );
     const expectUnavailable = async () => {
-      expect(await readiness(), 'reads are served').to.deep.equal({
-        status: 200,
-        ready: true,
-        stores: { records: 'full', analytics: 'full' },
-      });
+      const stores = { records: 'full', analytics: 'full' };
+      const body = { ready: true, writable: false, stores, problems };
+      expect(await readiness(), 'reads are served').to.deep.equal({ status: 200, ...body });
+      expect(await readiness('?writes=1')).to.deep.equal({ status: 503, ...body });
       for (const answer of await writes()) {
         expect(answer.status, answer.text).to.equal(503);
-        expect(answer.body.code).to.equal('store_unavailable');
+        expect(answer.body.code, answer.text).to.equal('storage_full');
         expect(Number(answer.headers.get('Retry-After'))).to.be.greaterThan(0);
-        expect(answer.text).not.to.match(/SQL|disk|DB::/i);
+        expect(answer.text).not.to.match(/SQL|DB::/i);
       }
       expect(await state()).to.deep.equal(before);
       expect(await balance(), 'a dry run writes nothing, so it needs no space').to.equal(100);
@@ -179,11 +182,15 @@ describe('A server on a small disk', function () {
     await server.kill();
     disk.fill();
     server = await startServer({ dataDir, key });
-    expect(await readiness(), 'reads are served').to.include({ status: 200, ready: true });
+    expect(await readiness(), 'reads are served').to.include({ status: 200, ready: true, writable: false });
     disk.free();
     for (const answer of await writes()) expect(answer.status, answer.text).to.equal(200);
     const after = { contacts: 302, words: 301, members: 302, visits: 301, impressions: 18 };
     expect(await state()).to.deep.equal(after);
+    await until(
+      async () => (await readiness('?writes=1')).status === 200,
+      'the response of /readyz is fresh',
+    );
     expect(await balance()).to.equal(97);
     expect((await create('rejected')).headers.get('Idempotency-Replayed')).to.equal('true');
     expect(await balance()).to.equal(97);
@@ -209,14 +216,15 @@ describe('A server on a small disk', function () {
     const { status, body } = await erase('one');
     expect([status, (body.proof as { completed_at: unknown }).completed_at]).to.deep.equal([200, null]);
     disk.fill();
-    expect((await erase('two')).status).to.equal(503);
+    const refused = await erase('two');
+    expect([refused.status, refused.body.code], refused.text).to.deep.equal([503, 'storage_full']);
     await server.kill();
     server = await startServer({ dataDir, key });
     expect([await get('one'), await get('two')]).to.deep.equal([404, 200]);
     disk.fill();
     const ingest = () => server.ingest('network-a-campaigns', [{ id: 'cam' }]);
     const rejected = await ingest();
-    expect([rejected.status, rejected.body.code], rejected.text).to.deep.equal([503, 'store_unavailable']);
+    expect([rejected.status, rejected.body.code], rejected.text).to.deep.equal([503, 'storage_full']);
     const ready = await server.call('/readyz', undefined, { method: 'GET' });
     expect(ready.body).to.deep.include({ ready: true, stores: { records: 'full', analytics: 'full' } });
     reader.close();

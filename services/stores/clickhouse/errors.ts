@@ -1,4 +1,4 @@
-import { StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
+import { DiskFullError, StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
 
 /** Another process holds the folder of the embedded analytics store. */
 export class FolderInUseError extends Error {
@@ -20,6 +20,7 @@ export class EngineEndedError extends StoreUnavailableError {
 
 const TIMEOUT_EXCEEDED = '159';
 const TOO_SLOW = '160';
+const NOT_ENOUGH_SPACE = '243';
 /** Message of the client's own timeout. */
 const REQUEST_TIMEOUT = 'Timeout error.';
 
@@ -29,6 +30,7 @@ export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailable
   const { clickhouseCode, code, message } = (cause ?? {}) as Record<string, unknown>;
   // The client and chdb use different names for the code.
   const engineCode = String(clickhouseCode ?? code);
+  if (engineCode === NOT_ENOUGH_SPACE) return new DiskFullError('analytics', { cause });
   return engineCode === TIMEOUT_EXCEEDED || engineCode === TOO_SLOW || message === REQUEST_TIMEOUT
     ? new StoreTimeoutError('analytics', { cause })
     : new StoreUnavailableError('analytics', { cause });

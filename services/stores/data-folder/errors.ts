@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import { DiskFullError } from '../../shared/store-errors.js';
+import { resultCodeOf, SQLITE_FULL } from '../common/sqlite-file.js';
 import { type LockOwner, readLockOwner } from './lock-owner.js';
 
 /** Reachline cannot use the data folder. The message says what to do. */
@@ -30,6 +32,12 @@ function describeOwner(owner: LockOwner | null): string {
 export function toDataFolderError(dataDir: string, cause: unknown): DataFolderError {
   const { code } = cause as NodeJS.ErrnoException;
   const folder = resolve(dataDir);
+  if (isDiskFull(cause)) {
+    return new DataFolderError(
+      `The disk of the data folder ${folder} is full (storage_full). Make room, or name another folder with REACHLINE_DATA_DIR.`,
+      { cause },
+    );
+  }
   if (code === 'EEXIST' || code === 'ENOTDIR') {
     return new DataFolderError(
       `The data folder ${folder} is, or lies below, a file. Name a folder with REACHLINE_DATA_DIR.`,
@@ -37,8 +45,18 @@ export function toDataFolderError(dataDir: string, cause: unknown): DataFolderEr
     );
   }
   return new DataFolderError(
-    `The data folder ${folder} cannot be used (${reason(cause)}). Check its permissions and the free space of its disk, or name another with REACHLINE_DATA_DIR.`,
+    `The data folder ${folder} cannot be used (${reason(cause)}). Check its permissions, or name another with REACHLINE_DATA_DIR.`,
     { cause },
+  );
+}
+
+function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    error instanceof DiskFullError ||
+    (error as NodeJS.ErrnoException).code === 'ENOSPC' ||
+    resultCodeOf(error) === SQLITE_FULL ||
+    isDiskFull(error.cause)
   );
 }
 
@@ -47,7 +65,6 @@ const REASONS: Partial<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
   ENOENT: 'it cannot be made',
 };
 

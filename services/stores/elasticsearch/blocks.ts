@@ -1,4 +1,5 @@
 /** Blocks that prevent writes to indices. A full disk or an operator sets them, and a reindex sets them for seconds. */
+import { DiskFullError, ReadOnlyError } from '../../shared/store-errors.js';
 import type { Cluster } from './client.js';
 
 const BLOCKS = 'index.blocks.';
@@ -18,6 +19,8 @@ export async function findBlocks(cluster: Cluster): Promise<IndexBlock[]> {
   return (await readBlocks(cluster)).filter((block) => !isOfWrites(block) || block.index !== reindexed);
 }
 
+/** Elasticsearch sets this block on every index of a node whose disk is above the flood stage. */
+export const isOfFullDisk = ({ name }: IndexBlock) => name === 'read_only_allow_delete';
 const isOfWrites = ({ name }: IndexBlock) => name === 'write';
 
 async function readBlocks(cluster: Cluster): Promise<IndexBlock[]> {
@@ -49,16 +52,19 @@ async function readReindexed(cluster: Cluster): Promise<string | null> {
 /** Id of the document that serves as the lock of migrations. */
 export const REINDEX_LOCK_ID = 'rebuild';
 
-const asking = new WeakMap<Cluster, Promise<boolean>>();
+const requests = new WeakMap<Cluster, Promise<IndexBlock[]>>();
 
-/** Whether an operator has blocked writes. Many writers that check at the same time share one request. */
-export function areWritesBlocked(cluster: Cluster): Promise<boolean> {
-  let answer = asking.get(cluster);
-  if (!answer) {
-    answer = findBlocks(cluster)
-      .then((blocks) => blocks.some(isOfWrites))
-      .finally(() => asking.delete(cluster));
-    asking.set(cluster, answer);
+/**
+ * Throws `DiskFullError` if the cluster blocks writes because a disk is full, and `ReadOnlyError` if an operator blocked writes. Many
+ * writers that check at the same time share one request.
+ */
+export async function throwIfBlocked(cluster: Cluster, cause?: Error): Promise<void> {
+  let request = requests.get(cluster);
+  if (!request) {
+    request = findBlocks(cluster).finally(() => requests.delete(cluster));
+    requests.set(cluster, request);
   }
-  return answer;
+  const blocks = await request;
+  if (blocks.some(isOfFullDisk)) throw new DiskFullError('records', { cause });
+  if (blocks.some(isOfWrites)) throw new ReadOnlyError('records', { cause });
 }

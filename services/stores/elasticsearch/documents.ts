@@ -2,9 +2,10 @@
 import type { estypes } from '@elastic/elasticsearch';
 import DataLoader from 'dataloader';
 import { KeyedMutex } from '../../shared/async.js';
+import { throwIfBlocked } from './blocks.js';
 import type { BulkOperation, Cluster } from './client.js';
 import { BlockedError, IndexMissingError, type ItemError, itemError } from './errors.js';
-import { retryWhileBlocked, retryWithBackoff, throwIfReadOnly } from './retry.js';
+import { retryWhileBlocked, retryWithBackoff } from './retry.js';
 
 /**
  * A document with its version. `index` is the index from which the document was read, because sequence numbers are only comparable within
@@ -204,7 +205,7 @@ export class Documents<Source> {
     );
     const response = await indexed.catch(async (error: unknown) => {
       if (!(error instanceof BlockedError)) throw error;
-      await throwIfReadOnly(this.#cluster, error);
+      await throwIfBlocked(this.#cluster, error);
       return null;
     });
     if (!response || response.statusCode === 409 || response.statusCode === 404) return null;
@@ -288,6 +289,7 @@ export class Documents<Source> {
       const blocked = new Map<string, DocumentWrite>();
       let isMoved = false;
       let failure: Error | undefined;
+      let isRefused = false;
       await this.#cluster.bulk(this.alias, pending.values(), operation, (id, status, reason) => {
         const write = pending.get(id) as DocumentWrite;
         const error = itemError(status, reason);
@@ -296,9 +298,12 @@ export class Documents<Source> {
         if (status === 409 || (write.before && (status === 404 || isBlocked))) conflicts.add(id);
         else if (isBlocked) blocked.set(id, write);
         else failure ??= status === 404 ? new IndexMissingError(this.alias) : error;
+        isRefused ||= status === 429;
       });
+      // The client's bulk helper does not report the reason of a 429: a full disk or a full queue.
+      if (isRefused) await throwIfBlocked(this.#cluster, failure);
       if (failure) throw failure;
-      if (isMoved) await throwIfReadOnly(this.#cluster);
+      if (isMoved) await throwIfBlocked(this.#cluster);
       if (blocked.size === 0) return;
       pending = blocked;
       throw new BlockedError('records');

@@ -1,6 +1,6 @@
 import { retry } from '../../shared/retry.js';
-import { ReadOnlyError, StoreTimeoutError } from '../../shared/store-errors.js';
-import { areWritesBlocked } from './blocks.js';
+import { StoreTimeoutError } from '../../shared/store-errors.js';
+import { throwIfBlocked } from './blocks.js';
 import type { Cluster } from './client.js';
 import { BlockedError } from './errors.js';
 
@@ -40,12 +40,8 @@ export function retryWithBackoff<T>(
 export function retryWhileBlocked<T>(cluster: Cluster, write: () => Promise<T>): Promise<T> {
   const attempt = () =>
     write().catch(async (error: unknown) => {
-      if (error instanceof BlockedError) await throwIfReadOnly(cluster, error);
+      if (error instanceof BlockedError) await throwIfBlocked(cluster, error);
       throw error;
     });
   return retry(BLOCKED_RETRY, attempt, { isRetriable: (error) => error instanceof BlockedError });
-}
-
-export async function throwIfReadOnly(cluster: Cluster, cause?: Error): Promise<void> {
-  if (await areWritesBlocked(cluster)) throw new ReadOnlyError('records', { cause });
 }

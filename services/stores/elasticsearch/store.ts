@@ -9,7 +9,7 @@ import type { RecordStore } from '../common/record-store.js';
 import type { StoreLog } from '../common/store-log.js';
 import type { AudienceSource, AudienceTombstone } from './audience-documents.js';
 import { audienceStore } from './audiences.js';
-import { findBlocks } from './blocks.js';
+import { findBlocks, isOfFullDisk } from './blocks.js';
 import { Cluster } from './client.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import type { ContactSource, Tombstone } from './contacts/indexed-contact.js';
@@ -191,8 +191,7 @@ function composeStore(
     async ping() {
       await contacts.search({ size: 0, terminate_after: 1, track_total_hits: false });
       const blocks = await findBlocks(cluster);
-      // Elasticsearch sets this block on every index of a node whose disk is above the flood stage.
-      if (blocks.some(({ name }) => name === 'read_only_allow_delete')) throw new DiskFullError('records');
+      if (blocks.some(isOfFullDisk)) throw new DiskFullError('records');
       if (blocks.length > 0) throw new ReadOnlyError('records');
     },
     async close() {

@@ -1,4 +1,5 @@
-import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
+import { DiskFullError, RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
+import { resultCodeOf, SQLITE_FULL } from '../common/sqlite-file.js';
 
 /** An error in the form in which a worker sends it to its client. */
 export interface SerializedError {
@@ -6,6 +7,8 @@ export interface SerializedError {
   stack?: string;
   /** The store is at fault, not the call: for example, a full disk, a lock, or a lost table. */
   unavailable: boolean;
+  /** The disk is full; `unavailable` is true too. */
+  full: boolean;
   /** The values of the call are at fault. */
   rejected: boolean;
 }
@@ -21,27 +24,23 @@ export function isUnavailable(error: unknown): boolean {
   return code !== null && !CALL_ERRORS.has(code);
 }
 
-/** SQLite's primary result code; null for other errors. */
-function resultCodeOf(error: unknown): number | null {
-  if (!(error instanceof Error) || !('sqliteCode' in error) || typeof error.sqliteCode !== 'number')
-    return null;
-  return error.sqliteCode & 0xff;
-}
-
 export function serializeError(error: unknown): SerializedError {
-  if (!(error instanceof Error)) return { message: String(error), unavailable: false, rejected: false };
+  if (!(error instanceof Error))
+    return { message: String(error), unavailable: false, full: false, rejected: false };
   return {
     message: error.message,
     stack: error.stack,
     unavailable: isUnavailable(error),
+    full: error instanceof DiskFullError || resultCodeOf(error) === SQLITE_FULL,
     rejected: VALUE_ERRORS.has(resultCodeOf(error) ?? 0),
   };
 }
 
 /** Converts the error of a worker to the error that the port declares. SQLite's message is in its cause, for logs only. */
-export function toStoreError({ message, stack, unavailable, rejected }: SerializedError): Error {
+export function toStoreError({ message, stack, unavailable, full, rejected }: SerializedError): Error {
   const cause = new Error(message);
   if (stack !== undefined) cause.stack = stack;
+  if (full) return new DiskFullError('records', { cause });
   if (unavailable) return new StoreUnavailableError('records', { cause });
   if (rejected) return new RejectedError('SQLite rejected the values of a call', { cause });
   return new Error('records store request failed', { cause });
