@@ -9,7 +9,7 @@ import {
 } from './ingest.js';
 import { OPERATION_FACTS } from './operation-facts.js';
 import type { Operations } from './operations.js';
-import { createTransport, type TransportOptions } from './transport.js';
+import { createTransport, type TransportOptions, wait } from './transport.js';
 
 export type OperationPath = keyof Operations;
 type Body<Path extends OperationPath> = Operations[Path]['request'];
@@ -37,6 +37,9 @@ const EXPORT_TYPES = {
   'network-a-contacts': 'text/csv; profile=network-a-contacts',
   'network-a-companies': 'text/csv; profile=network-a-companies',
 } as const;
+/** Pause before the next page while a job of the server brings changes into the feed. */
+const JOB_POLL_MS = 1000;
+
 export type ExportFormat = keyof typeof EXPORT_TYPES;
 /** The body of an operation without its paging fields. */
 export type ExportRequestOf<Path extends PagedPath> = Omit<
@@ -55,6 +58,11 @@ export interface Export {
    */
   rows: Promise<number | null>;
 }
+
+/** A changed contact. `cursor` continues the feed, and may repeat changes of the same page; undefined on the first page. */
+export type FeedChange = ResponseOf<'/api/contacts/changes'>['changes'][number] & {
+  cursor: string | undefined;
+};
 
 export interface ClientOptions extends TransportOptions {
   /** By default, the organization of the key, which the first request reads. */
@@ -98,6 +106,14 @@ export interface Client {
     body: RequestOf<Path>,
     options?: Pick<CallOptions<Path>, 'signal'>,
   ): AsyncGenerator<ItemOf<Path>, void, undefined>;
+  /**
+   * Changed contacts, until the feed reaches the present; with `pollMs`, without end. Throws ReachlineProblem `cursor_expired` if the feed
+   * must be read from the beginning.
+   */
+  changes(
+    body: RequestOf<'/api/contacts/changes'>,
+    options?: Pick<CallOptions<'/api/contacts/changes'>, 'signal'> & { pollMs?: number },
+  ): AsyncGenerator<FeedChange, void, undefined>;
   /** All matches as one stream of CSV or NDJSON. If the stream does not fail, it is complete. */
   export<Path extends PagedPath>(
     path: Path,
@@ -187,10 +203,29 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  async function* changes(
+    { cursor, from, ...rest }: RequestOf<'/api/contacts/changes'>,
+    { signal, pollMs }: { signal?: AbortSignal; pollMs?: number } = {},
+  ): AsyncGenerator<FeedChange, void, undefined> {
+    let at = cursor ?? undefined;
+    for (;;) {
+      const body = at === undefined ? { ...rest, from } : { ...rest, cursor: at };
+      const page = await call('/api/contacts/changes', body, { signal });
+      const last = page.changes.length - 1;
+      for (const [index, change] of page.changes.entries()) {
+        yield { ...change, cursor: index === last ? page.next_cursor : at };
+      }
+      at = page.next_cursor;
+      if (!page.more && pollMs === undefined) return;
+      if (!page.more || last < 0) await wait(pollMs ?? JOB_POLL_MS, signal);
+    }
+  }
+
   return {
     call,
     pages,
     items,
+    changes,
     export: exportAll,
     ingest: (stream, records, ingestOptions = {}) => sendRecords(transport, stream, records, ingestOptions),
     describeKey,

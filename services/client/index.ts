@@ -7,6 +7,7 @@ export {
   type Export,
   type ExportFormat,
   type ExportRequestOf,
+  type FeedChange,
   type ItemOf,
   type KeyDescription,
   type OperationPath,

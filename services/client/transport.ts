@@ -92,7 +92,7 @@ function backoffMs(attempt: number): number {
 }
 
 /** Ends early if the signal is aborted. */
-function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+export function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);

@@ -50,13 +50,13 @@ const listChanges = endpoint({
     if (body.filter?.audience_id && !cursor)
       await requireAudience(services.records, organizationId, body.filter.audience_id, context);
     const { search, reading } = await searchOf(context);
-    if (cursor && cursor.reading !== reading) throw expired(organizationId);
+    if (cursor && cursor.reading !== reading) throw expired();
     const after = cursor?.position ?? (body.from === 'now' ? 'now' : undefined);
     const page = await services.records.readChanges(
       { organizationId, search, after, limit: body.limit },
       signal,
     );
-    if (page.kind === 'expired') throw expired(organizationId);
+    if (page.kind === 'expired') throw expired();
     if (page.kind === 'unavailable')
       throw new Problem(
         'changes_unavailable',
@@ -77,11 +77,10 @@ function itemOf({ contactId, contact }: ContactChange): JsonText<ContactChangeIt
   return new JsonText(`{"contact_id":${id},"state":${state}}`);
 }
 
-const expired = (organization_id: string) =>
+const expired = () =>
   new Problem(
     'cursor_expired',
     'The cursor is too old, or the store was rebuilt or restored. Begin again without cursor, and drop the contacts that the new run does not return.',
-    { organization_id },
   );
 
 /** The search of the filter, and which reading of its query the whole organization matches, as in `contacts/search`. */

@@ -146,6 +146,7 @@ export async function openStores(
             jobs,
             copy: () => copy,
             searchTimeoutMs: config.searchTimeoutMs,
+            changesDays: config.changesDays,
           });
           source = store.records;
           return store;

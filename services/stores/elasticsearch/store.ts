@@ -59,6 +59,8 @@ export interface ElasticsearchStoreOptions {
   takeoverMs?: number;
   /** Timeout of a search in milliseconds. */
   searchTimeoutMs?: number;
+  /** Days for which marks of deleted and erased contacts are kept; 0 keeps none. */
+  changesDays?: number;
   /** See `JobRunner`. */
   beforeJobStep?(): Promise<void>;
 }
@@ -96,6 +98,7 @@ function composeStore(
     copy,
     expungeIntervalMs,
     takeoverMs,
+    changesDays = settingSchemas.REACHLINE_CHANGES_DAYS.default,
     searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
   }: ElasticsearchStoreOptions,
 ): RecordStore & { readonly records: RecordSource } {
@@ -121,7 +124,7 @@ function composeStore(
     beforeStep: beforeJobStep,
   });
   const completion = new ErasureCompletion({
-    ...{ cluster, names, contacts, erasures, clock, copy, takeoverMs, expungeIntervalMs },
+    ...{ cluster, names, contacts, erasures, clock, copy, takeoverMs, expungeIntervalMs, changesDays },
     documents: erasureDocuments,
   });
   const jobRunner = new JobRunner({
@@ -154,12 +157,14 @@ function composeStore(
     refresh,
     ...contactStore({
       ...writeStores,
+      ...{ cluster, names, ageClock, changesDays },
       locks,
       idempotencyKeys,
       acceptance,
       bounded,
       shardsPerOrganization: cluster.layout.shardsPerOrganization,
       formerTokens: (organizationId) => jobRunner.formerTokens(organizationId),
+      allFormerTokens: () => jobRunner.allFormerTokens(),
       refresh,
     }),
     ...audienceStore({

@@ -2,6 +2,7 @@ import type { StartGateway } from '../../support/gateway.js';
 import { accounts } from './accounts.js';
 import { advertisingRecords } from './advertising-records.js';
 import { bulkMemberships } from './bulk-memberships.js';
+import { changes } from './changes.js';
 import { cursors } from './cursors.js';
 import { isolation } from './isolation.js';
 import { keptAnswers } from './kept-answers.js';
@@ -18,6 +19,7 @@ const SUITES = [
   advertisingRecords,
   peopleOfImports,
   bulkMemberships,
+  changes,
   cursors,
   keptAnswers,
   lostStores,

@@ -18,6 +18,7 @@ import type { ContactBody, StoredContact } from '../../../contacts/stored-contac
 import { memoize } from '../../../shared/cache.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
+import { systemClock } from '../../../shared/time.js';
 import { valueToken, wordTokens } from '../text/tokens.js';
 
 /** A contact, with fields that are only in its document. `audienceIds` are tokens. */
@@ -76,7 +77,22 @@ export interface Tombstone {
   /** Milliseconds since the epoch. */
   abandoned_at: number;
   record_order?: string;
+  /**
+   * Organization of a deleted or erased contact, for the feed of changes. The name of the field differs from that of contacts, so that
+   * no search finds tombstones.
+   */
+  mark_organization_id?: string;
+  /** When the mark was written, in milliseconds since the epoch. */
+  marked_at?: number;
+  /** Whether the contact was erased. The tombstone is then deleted with its mark. */
+  erased?: true;
 }
+
+/** The fields that make a tombstone a mark in the feed of changes. */
+export const markOf = (organizationId: string): Pick<Tombstone, 'mark_organization_id' | 'marked_at'> => ({
+  mark_organization_id: organizationId,
+  marked_at: systemClock.now(),
+});
 
 export function isTombstone(state: object): state is Tombstone {
   return 'abandoned_at' in state;

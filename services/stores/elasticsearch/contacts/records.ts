@@ -18,6 +18,7 @@ import {
   audienceToken,
   type IndexedContact,
   isTombstone,
+  markOf,
   type Tombstone,
   toVersion,
 } from './indexed-contact.js';
@@ -92,7 +93,7 @@ const applyContacts = (
     (before, ordered) => {
       const stored = applyRecord(before && toVersion(before), ordered);
       if (stored === null) return null;
-      if (isDeletion(stored)) return tombstoneOf(stored, ordered.acceptedAt);
+      if (isDeletion(stored)) return tombstoneOf(ordered.record.organization_id, stored, ordered.acceptedAt);
       if (before === undefined || isTombstone(before)) return stored;
       const { creation, removals, updates } = before;
       return { ...stored, creation, removals, updates };
@@ -117,7 +118,9 @@ export const erasedScreen = <Change>(
     return new Set(ids.filter((id) => erasing.has(organizationOf(id))));
   },
   removed: (stored, change) =>
-    isTombstone(stored) ? null : tombstoneOf(deletionAt(timeOf(change), stored), timeOf(change)),
+    isTombstone(stored)
+      ? null
+      : tombstoneOf(stored.body.organization_id, deletionAt(timeOf(change), stored), timeOf(change)),
 });
 
 const organizationOf = (documentId: string): string => documentId.split('/', 1)[0] as string;
@@ -131,9 +134,10 @@ function personOf(id: string, states: readonly State[]): Person {
   return { organizationId, identifiers: uniqueIdentifiers(identifiers) };
 }
 
-const tombstoneOf = ({ recordOrder }: Deletion, now: number): Tombstone => ({
+const tombstoneOf = (organizationId: string, { recordOrder }: Deletion, now: number): Tombstone => ({
   abandoned_at: now,
   record_order: recordOrder,
+  ...markOf(organizationId),
 });
 
 interface Deletions {
@@ -178,7 +182,7 @@ export async function deleteContacts(
           return null;
         }
         deletions.set(id, { id, kind: 'deleted', contact });
-        return tombstoneOf(deletionAt(now, before), now);
+        return tombstoneOf(organizationId, deletionAt(now, before), now);
       },
       suppression && erasedScreen<string>(suppression, () => now),
     );

@@ -10,6 +10,7 @@ import type { AcceptanceTimes } from '../counts.js';
 import { type Documents, documentId } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import { type BoundedRead, sortKey, totalHits } from '../pages.js';
+import { type ChangeFeedDeps, changeFeed } from './change-feed.js';
 import { createContact } from './creations.js';
 import { findPeople, type WriteStores } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
@@ -28,7 +29,9 @@ import { contactQuery } from './search.js';
 import { searchPage } from './search-page.js';
 import { updateContact } from './updates.js';
 
-interface ContactStoreDeps extends WriteStores {
+interface ContactStoreDeps
+  extends WriteStores,
+    Pick<ChangeFeedDeps, 'cluster' | 'names' | 'ageClock' | 'changesDays'> {
   locks: DuplicateLocks;
   idempotencyKeys: IdempotencyKeys;
   acceptance: AcceptanceTimes;
@@ -36,6 +39,8 @@ interface ContactStoreDeps extends WriteStores {
   shardsPerOrganization: number;
   /** Tokens of deleted audiences that contacts may still hold. */
   formerTokens(organizationId: string): Promise<ReadonlySet<AudienceToken>>;
+  /** The `formerTokens` of every organization. */
+  allFormerTokens(): Promise<ReadonlyMap<string, ReadonlySet<AudienceToken>>>;
   refresh(): Promise<void>;
 }
 
@@ -109,8 +114,14 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       });
     },
 
-    readChanges: async () => ({ kind: 'unavailable' }),
-    deleteOldMarks: async () => undefined,
+    ...changeFeed({
+      ...deps,
+      withToken,
+      async formerTokens(organizationId) {
+        if (organizationId === undefined) return deps.allFormerTokens();
+        return new Map([[organizationId, await formerTokens(organizationId)]]);
+      },
+    }),
 
     createContact(command) {
       const { contact, idempotency, dryRun } = command;

@@ -9,7 +9,8 @@ import { type Clock, DAY_MS, formatTimestamp } from '../../../shared/time.js';
 import type { ContactKey } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/documents.js';
-import { documentId, versionOfHit } from '../documents.js';
+import { type ContactSource, markOf, type Tombstone } from '../contacts/indexed-contact.js';
+import { documentId, type VersionedDocument, versionOfHit } from '../documents.js';
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
 import { totalHits } from '../pages.js';
@@ -65,6 +66,8 @@ interface CompletionDeps {
   takeoverMs?: number;
   /** Pause between two force merges; by default a day. */
   expungeIntervalMs?: number;
+  /** Days for which marks of erased contacts are kept; 0 keeps none. */
+  changesDays: number;
 }
 
 export class ErasureCompletion {
@@ -113,9 +116,8 @@ export class ErasureCompletion {
           erasedIds(journal.source).map((contactId) => ({ id: documentId(routing, contactId), routing })),
         );
         lock.throwIfLost();
-        const deleted = await contacts.deleteMany([...tombstones.values()]);
-        // A document that was written meanwhile is deleted by the next run.
-        if (deleted === tombstones.size) finished.push(journal);
+        // A document that was written meanwhile is left to the next run.
+        if (await this.#removeTombstones(routing, [...tombstones.values()])) finished.push(journal);
       }
       // This deletes the former versions of the journals, which name the persons.
       await replaceJournals(this.#documents, finished, (before) => {
@@ -136,6 +138,27 @@ export class ErasureCompletion {
       deleted_at: clock.now(),
       deleted_up_to: deletedUpTo,
     }));
+  }
+
+  /** Replaces tombstones by marks for the feed of changes, or deletes them if there are no marks. Returns whether nothing is left. */
+  async #removeTombstones(
+    organizationId: string,
+    tombstones: readonly VersionedDocument<ContactSource | Tombstone>[],
+  ): Promise<boolean> {
+    const { contacts, clock, changesDays } = this.#deps;
+    if (changesDays === 0) return (await contacts.deleteMany(tombstones)) === tombstones.length;
+    const mark: Tombstone = { abandoned_at: clock.now(), ...markOf(organizationId), erased: true };
+    const conflicts = await contacts.writeMany(
+      tombstones
+        .filter(({ source }) => !('erased' in source))
+        .map((before) => ({
+          id: before.id,
+          routing: before.routing,
+          before,
+          json: () => JSON.stringify(mark),
+        })),
+    );
+    return conflicts.size === 0;
   }
 
   /** Starts a force merge if one is due. Once a force merge has ended, completes the erasures that needed it. */

@@ -1,0 +1,282 @@
+/**
+ * Reads the feed of changes. Elasticsearch numbers the writes of each shard (`_seq_no`), and every document has the number of its last
+ * write. No write up to the global checkpoint of its shard is missing. A position is a time and a number for each shard: marks of
+ * deletions after the position are younger than the time.
+ */
+import { createHash } from 'node:crypto';
+import type { estypes } from '@elastic/elasticsearch';
+import type {
+  ChangeFeed,
+  ChangePosition,
+  ChangesPage,
+  ChangesRequest,
+} from '../../../contacts/change-feed.js';
+import type { ContactSearch } from '../../../contacts/contact-store.js';
+import type { Contact } from '../../../contacts/schema.js';
+import type { Json } from '../../../shared/json.js';
+import { type Clock, DAY_MS } from '../../../shared/time.js';
+import { PageBuilder } from '../../common/page-builder.js';
+import type { Cluster } from '../client.js';
+import { versionOfHit } from '../documents.js';
+import { unavailable } from '../errors.js';
+import type { IndexNames } from '../migrations/indices.js';
+import { acquireReindexLock } from '../migrations/reindex-lock.js';
+import type { BoundedRead } from '../pages.js';
+import type { ContactDocuments } from './documents.js';
+import {
+  type AudienceToken,
+  type ContactSource,
+  currentContact,
+  isTombstone,
+  type Tombstone,
+} from './indexed-contact.js';
+import { contactQuery } from './search.js';
+
+/** Maximum changes that a page reads, including changes that it leaves out. */
+const MAX_READ = 10_000;
+const DOCUMENTS_PER_READ = 250;
+/** Bytes of a change in a response besides the contact: its id and the names of the fields. */
+const BYTES_PER_CHANGE = 256;
+/** Time for which marks are kept beyond their age, because the clocks of processes differ. */
+const CLOCK_MARGIN_MS = 3_600_000;
+const MARKS_PER_STEP = 1000;
+const MAX_CACHED_ORGANIZATIONS = 10_000;
+
+export interface ChangeFeedDeps {
+  cluster: Cluster;
+  names: IndexNames;
+  contacts: ContactDocuments;
+  bounded: BoundedRead;
+  ageClock: Clock;
+  /** Days for which marks of deleted and erased contacts are kept. */
+  changesDays: number;
+  refresh(): Promise<void>;
+  /** The search with tokens of audiences. */
+  withToken(search: ContactSearch): Promise<ContactSearch>;
+  /** Tokens of deleted audiences that contacts may still hold, by organization. */
+  formerTokens(organizationId?: string): Promise<ReadonlyMap<string, ReadonlySet<AudienceToken>>>;
+}
+
+interface Shard {
+  shard: number;
+  checkpoint: number;
+  /** Number of the last write, which the checkpoint will reach. */
+  last: number;
+}
+
+export function changeFeed(deps: ChangeFeedDeps): ChangeFeed {
+  const { bounded, ageClock, changesDays } = deps;
+  const shardsOf = new Map<string, ReadonlySet<number>>();
+
+  /** The shards that hold contacts of the organization. */
+  async function ownShards(index: string, organizationId: string): Promise<ReadonlySet<number>> {
+    const key = `${index} ${organizationId}`;
+    const known = shardsOf.get(key);
+    if (known) return known;
+    const { shards } = await deps.cluster.run((client) =>
+      client.searchShards({ index, routing: organizationId }),
+    );
+    const found = new Set(shards.flat().map(({ shard }) => shard));
+    if (shardsOf.size >= MAX_CACHED_ORGANIZATIONS) shardsOf.clear();
+    shardsOf.set(key, found);
+    return found;
+  }
+
+  return {
+    async readChanges(request, caller) {
+      if (changesDays === 0) return { kind: 'unavailable' };
+      const now = ageClock.now();
+      const { index, epoch, shards: all } = await readShards(deps.cluster, deps.names);
+      const { organizationId, after } = request;
+      const own = organizationId === undefined ? undefined : await ownShards(index, organizationId);
+      const shards = own ? all.filter(({ shard }) => own.has(shard)) : all;
+      const present = [now, ...shards.map(({ checkpoint }) => checkpoint)];
+      const begin: ChangePosition = { epoch, after: [now, ...shards.map(() => -1)], start: present };
+      const position = after === undefined ? begin : after === 'now' ? { ...begin, after: present } : after;
+      const isKnown =
+        position.epoch === epoch &&
+        [position.after, position.start].every(
+          ([, ...numbers]) =>
+            numbers.length === shards.length &&
+            numbers.every((number, place) => number <= (shards[place] as Shard).last),
+        );
+      const [time = 0] = position.after;
+      if (!isKnown || now - time > changesDays * DAY_MS) return { kind: 'expired' };
+      return bounded(caller, async (signal) => {
+        const { changes, reached, bytes, isFormer } = await readPage(deps, request, {
+          index,
+          shards,
+          position,
+          signal,
+        });
+        const isPresent = shards.every(({ checkpoint }, place) => (reached[place] as number) >= checkpoint);
+        const result: ChangesPage = {
+          kind: 'page',
+          changes,
+          next: { ...position, after: [isPresent ? now : time, ...reached] },
+          more: isFormer || shards.some(({ last }, place) => (reached[place] as number) < last),
+        };
+        return { result, bytes };
+      });
+    },
+    deleteOldMarks: () => deleteOldMarks(deps),
+  };
+}
+
+/** The index of contacts with its numbering. A restored or rebuilt index, and a shard that lost writes, begin another numbering. */
+async function readShards(
+  cluster: Cluster,
+  names: IndexNames,
+): Promise<{ index: string; epoch: string; shards: Shard[] }> {
+  const stats = await cluster.run((client) =>
+    client.indices.stats({ index: names.alias('contacts'), level: 'shards', metric: 'docs' }),
+  );
+  const [found] = Object.entries(stats.indices ?? {});
+  if (!found) throw unavailable('no index of contacts');
+  const [index, { uuid, shards: copies = {} }] = found;
+  const epoch = createHash('sha256').update(`${uuid}`);
+  const shards = Object.entries(copies)
+    .map(([shard, each]) => ({ shard: Number(shard), primary: each.find(({ routing }) => routing?.primary) }))
+    .sort((left, right) => left.shard - right.shard)
+    .map(({ shard, primary }) => {
+      if (!primary?.seq_no) throw unavailable(`no shard ${shard}`);
+      epoch.update(`${primary.commit?.user_data.history_uuid}`);
+      const { global_checkpoint: checkpoint, max_seq_no: last } = primary.seq_no;
+      return { shard, checkpoint, last };
+    });
+  return { index, epoch: epoch.digest('hex').slice(0, 16), shards };
+}
+
+interface Place {
+  index: string;
+  shards: readonly Shard[];
+  position: ChangePosition;
+  signal: AbortSignal;
+}
+
+async function readPage(deps: ChangeFeedDeps, request: ChangesRequest, place: Place) {
+  const { contacts, refresh } = deps;
+  const { organizationId, limit } = request;
+  const { index, shards, signal } = place;
+  const [, ...after] = place.position.after;
+  const [, ...start] = place.position.start;
+  const former = await deps.formerTokens(organizationId);
+  const isFormer = [...former.values()].some(({ size }) => size > 0);
+  const changes: ChangesPage['changes'] = [];
+  const reached = [...after];
+  const builder = new PageBuilder<Json<Contact> | null, Contact | null>({
+    limit,
+    reservedBytesPerItem: BYTES_PER_CHANGE,
+    toJson: (contact) => contact ?? 'null',
+  });
+  const page = () => ({ changes, reached, bytes: builder.bytes, isFormer });
+  if (shards.every(({ checkpoint }, at) => checkpoint <= (after[at] as number))) return page();
+  // Writes up to the checkpoints are acknowledged, but searches may not find them yet.
+  await refresh();
+  const query = await feedQuery(deps, request);
+  let read = 0;
+  for (const [at, { shard, checkpoint }] of shards.entries()) {
+    while ((reached[at] as number) < checkpoint) {
+      if (read >= MAX_READ) return page();
+      const { hits } = await contacts.search(
+        {
+          index,
+          preference: `_shards:${shard}`,
+          size: DOCUMENTS_PER_READ,
+          track_total_hits: false,
+          seq_no_primary_term: true,
+          query: {
+            bool: {
+              ...query,
+              filter: [{ range: { _seq_no: { gt: reached[at], lte: checkpoint } } }, ...query.filter],
+            },
+          },
+          sort: [{ _seq_no: 'asc' }],
+        },
+        signal,
+      );
+      for (const hit of hits.hits) {
+        const [organization, contactId] = (hit._id as string).split('/') as [string, string];
+        const contact = presentContact(hit, request.search !== undefined, former.get(organization));
+        if (contact !== null || (hit._seq_no as number) > (start[at] as number)) {
+          if (!builder.add(contact)) return page();
+          changes.push({ organizationId: organization, contactId, contact });
+        }
+        reached[at] = hit._seq_no as number;
+      }
+      if (hits.hits.length < DOCUMENTS_PER_READ) reached[at] = checkpoint;
+      read += hits.hits.length;
+    }
+  }
+  return page();
+}
+
+/** Name of the query that tells which documents the search finds. */
+const MATCH = 'match';
+
+/** Finds contacts and marks of an organization, or of all organizations. */
+async function feedQuery({ withToken }: ChangeFeedDeps, { organizationId, search }: ChangesRequest) {
+  const of = (field: string): estypes.QueryDslQueryContainer =>
+    organizationId === undefined ? { exists: { field } } : { term: { [field]: organizationId } };
+  const filter: estypes.QueryDslQueryContainer[] = [
+    { bool: { should: [of('organization_id'), of('mark_organization_id')], minimum_should_match: 1 } },
+  ];
+  if (!search || organizationId === undefined) return { filter };
+  const { request } = contactQuery(await withToken({ ...search, organizationId, limit: 0 }));
+  const match = { bool: { filter: [request.query as estypes.QueryDslQueryContainer], _name: MATCH } };
+  return { filter, should: [match], minimum_should_match: 0 };
+}
+
+function presentContact(
+  { _source, matched_queries }: estypes.SearchHit<ContactSource | Tombstone>,
+  hasSearch: boolean,
+  former: ReadonlySet<AudienceToken> = new Set(),
+): Json<Contact> | null {
+  const source = _source as ContactSource | Tombstone;
+  if (isTombstone(source) || (hasSearch && !(matched_queries as string[] | undefined)?.includes(MATCH)))
+    return null;
+  return currentContact(source, former);
+}
+
+/** Does nothing during a reindex, which does not see deletions; the next run deletes the marks. */
+async function deleteOldMarks({
+  cluster,
+  names,
+  contacts,
+  ageClock,
+  changesDays,
+}: ChangeFeedDeps): Promise<void> {
+  const lt = ageClock.now() - changesDays * DAY_MS - CLOCK_MARGIN_MS;
+  const lock = await acquireReindexLock(cluster, names, ageClock);
+  if (!lock) return;
+  try {
+    for (;;) {
+      await contacts.refresh();
+      const { hits } = await contacts.search({
+        size: MARKS_PER_STEP,
+        track_total_hits: false,
+        seq_no_primary_term: true,
+        query: { range: { marked_at: { lt, format: 'epoch_millis' } } },
+      });
+      const found = hits.hits.map((hit) => versionOfHit(hit));
+      if (found.length === 0) return;
+      lock.throwIfLost();
+      await contacts.deleteMany(found.filter(({ source }) => (source as Tombstone).erased));
+      await contacts.writeMany(
+        found
+          .filter(({ source }) => !(source as Tombstone).erased)
+          .map((before) => {
+            const { abandoned_at, record_order } = before.source as Tombstone;
+            return {
+              id: before.id,
+              routing: before.routing,
+              before,
+              json: () => JSON.stringify({ abandoned_at, record_order }),
+            };
+          }),
+      );
+    }
+  } finally {
+    await lock.release();
+  }
+}
