@@ -7,7 +7,7 @@ import { type Io, printable, printErr, showsColors } from './io.js';
 import { withoutMcp } from './mcp-loader.js';
 import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
 import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
-import { addDeadLetters, addExport, addIngest, addMapping } from './record-commands.js';
+import { addChanges, addDeadLetters, addExport, addIngest, addMapping } from './record-commands.js';
 
 /** Commands that report warnings in their own log or report. */
 const LOGS_WARNINGS = new Set(['serve', 'worker', 'doctor']);
@@ -61,6 +61,7 @@ health and metrics on REACHLINE_WORKER_PORT.
     .action(async (name) => (await import('./commands/presets.js')).presets(io, name));
   addMapping(program, io);
   addExport(program, io);
+  addChanges(program, io, exit);
   addDeadLetters(program, io);
   addKeys(program, io);
   addCredits(program, io);

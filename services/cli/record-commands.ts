@@ -162,6 +162,33 @@ to 300 000 rows.
     );
 }
 
+export function addChanges(program: ReachlineCommand, io: Io, exit: (code: number) => void): void {
+  program
+    .add('changes', 'post what changes about contacts to another system, or print it')
+    .requiredOption('--organization <id>', 'organization', identifier)
+    .option('--filter <file>', 'JSON file with the filters of a contact search (default: all contacts)')
+    .requiredOption('--state <file>', 'file that keeps how far the receiver is; one per receiver')
+    .choice('--out <file>', 'print one message per line to standard output', ['-'])
+    .option('--post <url>', 'post one message per request to this https address, as Standard Webhooks')
+    .option('--secret-file <file>', 'file with the secret that signs messages, or two on two lines')
+    .option('--allow-private', 'permit a receiver with a private or loopback address, and http to it')
+    .option('--every <seconds>', 'seconds between two looks for new changes', positiveNumber, 5)
+    .option('--once', 'end when the receiver has everything')
+    .option('--url <base>', 'gateway to read from (default: REACHLINE_URL, otherwise http://127.0.0.1:8080)')
+    .option('--api-key <key>', 'key with the scope contacts:read (better REACHLINE_API_KEY, hidden from ps)')
+    .notes(`
+Messages are contact.present, contact.absent and changes.complete. Each is delivered at least once and in order, also after a crash.
+Whatever is not answered with 2xx is sent again after 1 second to 5 minutes, until it is. Redirects are not followed.
+docs/guides/keep-in-step.md has a receiver and a systemd unit.
+`)
+    .examples(
+      'export REACHLINE_API_KEY="$KEY"',
+      'reachline changes --organization org_acme --state changes.json --out - --once',
+      'reachline changes --organization org_acme --state crm.json --secret-file crm.secret \\\n    --filter customers.json --post https://crm.example.com/hook',
+    )
+    .action(async (options) => exit(await (await import('./commands/changes.js')).changes(io, options)));
+}
+
 export function addDeadLetters(program: ReachlineCommand, io: Io): void {
   const deadLetters = program.add(
     'dead-letters',

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,6 +34,19 @@ export function readJson<T>(path: string): T | null {
 /** Writes a JSON file that only its user can read. */
 export function writeJson(path: string, content: object): void {
   writeFileSync(path, JSON.stringify(content), { mode: 0o600 });
+}
+
+/** Replaces a file that only its user can read. After a crash or power loss, the file has its old or its new content. */
+export function replaceFile(path: string, content: string): void {
+  const partial = `${path}.part`;
+  writeFileSync(partial, content, { mode: 0o600, flush: true });
+  renameSync(partial, path);
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 /** The directory of this package's package.json, whether this code runs from the sources or from `dist`. */

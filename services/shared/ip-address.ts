@@ -23,3 +23,7 @@ export function addressRange(value: string): { from: string; to: string } | null
   ) as [string, string];
   return { from, to };
 }
+
+/** Whether an address is routed on the internet, and so is no address of this machine or of a private network. */
+export const isPublicAddress = (value: string): boolean =>
+  ipaddr.isValid(value) && ipaddr.process(value).range() === 'unicast';

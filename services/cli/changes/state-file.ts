@@ -1,0 +1,86 @@
+/** Place in the feed of changes that `reachline changes` has reached, in a file of its own. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { replaceFile } from '../../shared/fs.js';
+import { CommandError } from '../errors.js';
+
+export interface ChangesState {
+  version: 1;
+  organization_id: string;
+  /** Digest of the filter; another filter begins a new run. */
+  filter: string;
+  /** Id of one reading of the feed from its beginning. */
+  run: string;
+  /** Whether the receiver was told that it has met everything that is present. */
+  complete: boolean;
+  /** Cursor of the page that is being delivered; null for the first. */
+  cursor: string | null;
+  /** Digest of the change that was acknowledged last, by the id of each contact of this page. */
+  delivered: Record<string, string>;
+  /** Number of the message of this run that was announced last. */
+  message: number;
+  /** Digest of that message until it is acknowledged. Only the same content may be sent with its number. */
+  announced: string | null;
+}
+
+export const newRun = (organization_id: string, filter: string): ChangesState => ({
+  version: 1,
+  organization_id,
+  filter,
+  run: randomUUID(),
+  complete: false,
+  cursor: null,
+  delivered: {},
+  message: 0,
+  announced: null,
+});
+
+/** Throws CommandError for files that it cannot read, and for a file that another process has replaced. */
+export class StateFile {
+  readonly #path: string;
+  /** Tells the content of this process from the same state saved by another. */
+  readonly #savedBy = randomUUID();
+  #content: string | undefined;
+  #state: ChangesState | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#content = this.#read();
+    if (this.#content === undefined) return;
+    try {
+      this.#state = JSON.parse(this.#content) as ChangesState;
+    } catch {
+      // Not JSON, so it has no version.
+    }
+    if (this.#state?.version !== 1) {
+      throw new CommandError(`${path} is no state file of reachline changes. Name another with --state.`);
+    }
+  }
+
+  get state(): ChangesState | undefined {
+    return this.#state;
+  }
+
+  /** The file has the new state, on disk, when this returns. */
+  save(state: ChangesState): ChangesState {
+    if (this.#read() !== this.#content) {
+      throw new CommandError(
+        `Another process has replaced ${this.#path}. Run one reachline changes per state file.`,
+      );
+    }
+    const content = `${JSON.stringify({ ...state, saved_by: this.#savedBy })}\n`;
+    replaceFile(this.#path, content);
+    this.#content = content;
+    this.#state = state;
+    return state;
+  }
+
+  #read(): string | undefined {
+    try {
+      return readFileSync(this.#path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+}
