@@ -128,6 +128,7 @@ The backup has everything that was acknowledged before the command began. Until 
       '--url <base>',
       'address of the gateway (default: REACHLINE_URL, otherwise http://127.0.0.1:8080)',
     )
+    .choice('--tools <set>', 'tools that are listed (default: core)', ['core', 'all'])
     .notes(
       'An assistant starts this command: docs/reference/mcp.md has the settings for common assistants. Needs REACHLINE_API_KEY.',
     )

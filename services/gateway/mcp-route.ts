@@ -29,6 +29,8 @@ export interface McpMessage {
   body: object;
   /** The key of the caller. */
   apiKey: string;
+  /** Which tools are listed: the usual ones, or all. */
+  tools: 'core' | 'all';
 }
 
 /** Responds to one message. */
@@ -102,7 +104,8 @@ export function addMcpRoute(
         signal,
       });
       const apiKey = ctx.get('X-Api-Key');
-      const response = await serve({ request, body, apiKey }, callerOf(principal, admitted));
+      const tools = ctx.query.tools === 'all' ? 'all' : 'core';
+      const response = await serve({ request, body, apiKey, tools }, callerOf(principal, admitted));
       const text = await response.text();
       admitted.countResponse(Buffer.byteLength(text), { isRead: false });
       return { status: response.status, type: response.headers.get('Content-Type'), text };

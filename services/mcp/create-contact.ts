@@ -4,7 +4,7 @@ import type { Client, RequestOf, ResponseOf } from '../client/client.js';
 import { ReachlineProblem } from '../client/problems.js';
 import { CreateContactQuery, CreateContactRequest } from '../contacts/schema.js';
 import { Problem } from '../http/problems.js';
-import { inputFields, type JsonSchema } from './output-schema.js';
+import { inputFields, type JsonSchema } from './tool-schema.js';
 
 const PATH = '/api/contacts/create';
 type Created = ResponseOf<typeof PATH>;

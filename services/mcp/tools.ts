@@ -3,7 +3,8 @@
  * audiences.
  */
 import { type ApiEndpoint, endpoints } from '../gateway/api.js';
-import { inputFields, type JsonSchema, outputSchema } from './output-schema.js';
+import { SQL_HELP } from './sql-views.js';
+import { inputFields, type JsonSchema } from './tool-schema.js';
 
 type Json = Record<string, unknown>;
 
@@ -12,7 +13,6 @@ export interface Tool {
   title: string;
   description: string;
   inputSchema: JsonSchema;
-  outputSchema: JsonSchema;
   endpoint: ApiEndpoint;
   /** Sent if a call leaves these fields out. */
   defaults: Json;
@@ -30,29 +30,47 @@ const OVERRIDES: Readonly<Record<string, Json>> = {
   granularity: { default: 'monthly' },
 };
 
-/** See `Trust`. */
-const TRUST = {
-  type: 'object',
-  properties: {
-    warnings: { type: 'array', items: { type: 'string' } },
-    streams: { type: ['object', 'null'] },
-    checked_at: { type: ['string', 'null'] },
-  },
-  required: ['warnings'],
-};
+/** Tools that are listed unless a connection asks for all tools. The other tools can be called too. */
+export const CORE: ReadonlySet<string> = new Set([
+  'describe',
+  'contacts_search',
+  'audiences_search',
+  'audiences_contacts_search',
+  'website_visits_search',
+  'advertising_network_a_campaigns',
+  'advertising_network_a_companies',
+  'sql',
+  'audiences_create',
+  'audiences_contacts_add_many',
+]);
+
+/** Metrics of a call that names none; of companies, those that companies have. */
+const USUAL_METRICS = 'ad_spend impressions clicks engagements leads conversions ctr cpc cost_per_lead'.split(
+  ' ',
+);
 
 /** Added to lists with totals, so that no model adds up items. */
 const TOTALS =
-  'Never add up the items: `totals` has the sums over everything that matches, one per currency. For totals alone ask with `page_size` 1 and the `metrics` wanted; `compare_to` adds those of an earlier period.';
+  'Never add up the items: `totals` has the sums over everything that matches, one per currency. For totals alone ask with `page_size` 1; `compare_to` adds those of an earlier period. Without `metrics`, the usual ones are answered. Series are answered if `granularity` is given.';
+
+/** Descriptions for a model, where those of the API reference say too little or too much. */
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  '/api/sql': `Answers a question that no other tool answers, over contacts, audiences, visits and advertising together, in ClickHouse's SQL. ${SQL_HELP}`,
+  '/api/contacts/search':
+    'Finds people by words in `query`, by filters, or both. Text filters match words or their beginnings; case and accents do not matter. `total_count` says how many match; `facets` counts them by a field.',
+};
+const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  query:
+    'Words to find anywhere: names, titles, companies, places. Typos, equivalents and beginnings of words match. "a phrase"; -excluded; field:value; a or b.',
+  filter: 'Filters of contacts_search, such as `{"query": "marketing", "country": "Germany"}`.',
+};
 
 export const readingTools: readonly Tool[] = endpoints
   .filter(({ scope }) => scope.every((each) => each.endsWith(':read')))
   .map((endpoint) => {
     const tool = toolOf(endpoint);
     const hasTotals = 'compare_to' in tool.inputSchema.properties;
-    const description = hasTotals ? `${tool.description} ${TOTALS}` : tool.description;
-    const answer = outputSchema({ trust: TRUST, result: endpoint.response }, ['trust', 'result']);
-    return { ...tool, description, outputSchema: answer };
+    return hasTotals ? { ...tool, description: `${tool.description} ${TOTALS}` } : tool;
   });
 
 /** Writing operations by path, and whether they can also remove something. */
@@ -75,15 +93,21 @@ export function toolOf(endpoint: ApiEndpoint): Tool {
   const defaults = Object.entries(inputSchema.properties).flatMap(([name, { default: value }]) =>
     name in OVERRIDES ? [[name, value] as const] : [],
   );
+  const metrics = metricsOf(inputSchema.properties.metrics);
   return {
     name: endpoint.path.slice('/api/'.length).replaceAll(/[/-]/g, '_'),
     title: endpoint.summary,
-    description: [endpoint.summary, endpoint.description].filter(Boolean).join('. '),
+    description:
+      DESCRIPTIONS[endpoint.path] ?? [endpoint.summary, endpoint.description].filter(Boolean).join('. '),
     inputSchema,
-    outputSchema: outputSchema({ result: endpoint.response }, ['result']),
     endpoint,
-    defaults: Object.fromEntries(defaults),
+    defaults: { ...Object.fromEntries(defaults), ...(metrics && { metrics }) },
   };
+}
+
+function metricsOf(field: Json | undefined): string[] | null {
+  const { enum: known } = (field?.items ?? {}) as { enum?: string[] };
+  return known ? USUAL_METRICS.filter((name) => known.includes(name)) : null;
 }
 
 /** Schema of the body without the organization, which the key determines. */
@@ -92,6 +116,7 @@ function inputSchemaOf({ request, nullClears }: ApiEndpoint): JsonSchema {
   const { organization_id: _, ...fields } = properties;
   for (const name of Object.keys(fields)) {
     if (name in OVERRIDES) fields[name] = { ...fields[name], ...OVERRIDES[name] };
+    if (name in FIELD_DESCRIPTIONS) fields[name] = { ...fields[name], description: FIELD_DESCRIPTIONS[name] };
   }
   return {
     type: 'object',

@@ -23,9 +23,11 @@ const STREAMS_BY_TAG: Partial<Record<ApiEndpoint['tag'], readonly StreamName[]>>
 export interface Trust {
   /** Warnings of the response itself, such as `data_provisional: …`. */
   warnings: readonly string[];
-  /** Status of the streams that the response uses; null if the status could not be read. */
-  streams: Partial<StatusResponse['streams']> | null;
-  checked_at: string | null;
+  /** When the newest record of these streams was accepted; null if there is none, or the status could not be read. */
+  last_accepted_at: string | null;
+  /** Advertising: the newest day with figures, and the first day whose figures may change. */
+  last_date?: string | null;
+  provisional_from?: string | null;
 }
 
 /** Describes the reliability of responses. The status is read again after 30 s. */
@@ -37,10 +39,13 @@ export function trustReader(
     const current = await status().catch(() => null);
     const names = STREAMS_BY_TAG[tag] ?? [];
     const { warnings = [] } = answer as { warnings?: string[] };
+    const times = names.map((name) => current?.streams[name].last_accepted_at ?? null);
+    const accepted = times.filter((time) => time !== null).sort();
+    const { last_date, provisional_from } = current?.streams['network-a-deliveries'] ?? {};
     return {
       warnings,
-      streams: current && Object.fromEntries(names.map((name) => [name, current.streams[name]])),
-      checked_at: current?.checked_at ?? null,
+      last_accepted_at: accepted.at(-1) ?? null,
+      ...(tag === 'Advertising' && { last_date, provisional_from }),
     };
   };
 }

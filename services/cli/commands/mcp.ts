@@ -1,6 +1,6 @@
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createClient } from '../../client/index.js';
-import { createMcpServer } from '../../mcp/server.js';
+import { createMcpServer, type ToolSet } from '../../mcp/server.js';
 import { readVersion } from '../../shared/version.js';
 import { CommandError, UsageError } from '../errors.js';
 import { baseAddress } from '../gateway.js';
@@ -15,6 +15,7 @@ const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 
 export interface McpOptions {
   url?: string;
+  tools?: ToolSet;
 }
 
 /** Serves the Model Context Protocol on standard input and output until the input ends. */
@@ -26,7 +27,7 @@ export async function mcp(io: Io, options: McpOptions): Promise<void> {
   const client = createClient({ url, apiKey, ...RETRIES });
   const { version } = readVersion();
   const transport = new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
-  const server = serveStdio(() => createMcpServer(client, { version, apiKey }), {
+  const server = serveStdio(() => createMcpServer(client, { version, apiKey, tools: options.tools }), {
     transport,
     onerror: (error) => printErr(io, error.message),
   });
