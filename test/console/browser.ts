@@ -52,24 +52,31 @@ export const APPEARANCES: readonly Appearance[] = [
 export async function expectAccessible(
   page: Page,
   appearances: readonly Appearance[] = APPEARANCES.slice(2),
+  excluded: readonly string[] = [],
 ): Promise<void> {
-  await page.evaluate(axe.source);
+  // Rows of a table are alike, so some represent all.
+  const context = JSON.stringify({ exclude: ['tbody tr:nth-child(n + 7)', ...excluded] });
+  if (!(await page.evaluate('typeof globalThis.axe === "object"'))) await page.evaluate(axe.source);
   for (const [width, colorScheme, rules] of appearances) {
     await page.setViewportSize({ width, height: 800 });
     // Colours that change slowly would be measured half-way.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.locator(THEMED[colorScheme]).waitFor();
     await page.waitForLoadState('networkidle');
-    // Rows of a table are alike, so some represent all.
     const faults = await page.evaluate(
-      `axe.run({ exclude: ['tbody tr:nth-child(n + 7)'] }, { resultTypes: ['violations'], ${rules} }).then(({ violations }) => violations
+      `axe.run(${context}, { resultTypes: ['violations'], ${rules} }).then(({ violations }) => violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
     );
     expect(faults, `${page.url()} ${width} ${colorScheme}`).to.deep.equal([]);
-    const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-    expect(excess, `${page.url()} ${width} ${colorScheme}`).to.be.at.most(0);
+    await expectFits(page, `${width} ${colorScheme}`);
   }
+}
+
+/** Expects that nothing is wider than the window. */
+export async function expectFits(page: Page, appearance: string): Promise<void> {
+  const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  expect(excess, `${page.url()} ${appearance}`).to.be.at.most(0);
 }
 
 /** Chromium reports each response of 4xx and 5xx, and each rejected connection, as an error of the page. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { until } from '../support/until.js';
 import { daysAgo, useConsole } from './browser.js';
+import { readCharts } from './driver/screen.js';
 
 describe('What the console adds up, saves and takes from a person', function () {
   this.timeout(60_000);
@@ -9,22 +10,15 @@ describe('What the console adds up, saves and takes from a person', function () 
   const alert = () => c.page.getByRole('alert');
   const money = (text = '') => Number(text.replace(/[^\d.-]/g, ''));
 
-  /** The text that the chart of a label shows for each of its periods, read with the pointer. */
+  /** The text that the chart of a label shows for each of its periods, read with a simulated pointer at every fourth pixel. */
   async function readChart(label: string): Promise<Map<string, string>> {
     const chart = c.page.locator('.chart').filter({ hasText: label }).first();
     await chart.locator('.u-over').waitFor();
-    const box = await chart.locator('.u-over').boundingBox();
-    const said = new Map<string, string>();
-    if (!box) return said;
-    for (let x = 1; x < box.width; x += 4) {
-      await c.page.mouse.move(box.x + x, box.y + box.height / 2);
-      const [period = '', text = ''] = ((await chart.locator('.chart-value').textContent()) ?? '').split(
-        ': ',
-        2,
-      );
-      if (period) said.set(period, text);
-    }
-    return said;
+    const charts = await readCharts(c.page, 300);
+    const { values = [] } = charts.find((each) => each.label.includes(label)) ?? {};
+    return new Map(
+      values.filter((said) => said !== '').map((said) => said.split(': ', 2) as [string, string]),
+    );
   }
 
   /** An organization with two campaigns that spend 100 on some days. */
