@@ -27,6 +27,7 @@ const LAYERS = [
   ['adapters, common', '^services/stores/(common|data-folder)/'],
   ['rejections', '^services/rejections/'],
   ['status', '^services/status/'],
+  ['influence', '^services/influence/'],
   ['contacts', '^services/contacts/'],
   ['audiences', '^services/audiences/'],
   ['visits', '^services/visits/'],

@@ -48,6 +48,8 @@ const CODES: Record<string, number> = {
   invalid_sql: 422,
   records_rejected: 422,
   page_window_exceeded: 422,
+  too_many_companies: 422,
+  too_many_outcomes: 422,
   too_many_points: 422,
   missing_rates: 422,
   too_many_values: 422,

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildStatements, SOURCES, type SourceName } from '../../services/advertising/rollups.js';
 import { packageRoot } from '../../services/shared/fs.js';
@@ -50,6 +50,11 @@ writeFileSync(
     /(<max_server_memory_usage>)\d+/,
     `$1${SERVER_MEMORY_BYTES}`,
   ),
+);
+// The configuration names its users by a file beside it.
+copyFileSync(
+  join(packageRoot, 'mappings/clickhouse/embedded-users.xml'),
+  join(dataDir, 'embedded-users.xml'),
 );
 const clickhouse = await openClickHouse({ path, timeoutMs: TIMEOUT_MS, configFile: config });
 

@@ -30,9 +30,9 @@ const MAX_ID_LENGTH = 128;
 const ids = (description: string, item: string) => strings(description, item, MAX_ID_LENGTH);
 export const COMPARISONS = ['previous_period', 'previous_month', 'previous_year'] as const;
 export type CompareTo = (typeof COMPARISONS)[number];
-const pageNumber = (description: string) =>
+export const pageNumber = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 1_000_000, default: 1 }));
-const pageSize = (description: string) =>
+export const pageSize = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 200, default: 50 }));
 const metricsFilter = <T extends Metric>(names: readonly T[]) =>
   optional(
@@ -56,7 +56,7 @@ const objectiveTypes = strings(
   64,
   { examples: [['LEAD_GENERATION']] },
 );
-const campaignIds = ids('Only of these campaigns.', 'Identifier of a campaign.');
+export const campaignIds = ids('Only of these campaigns.', 'Identifier of a campaign.');
 
 const currency = optional(
   currencyCode(

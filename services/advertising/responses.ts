@@ -35,7 +35,7 @@ const metricSchemas = (names: readonly Metric[]) =>
     TOptional<TUnsafe<string | number | null>>
   >;
 
-const provisional = Type.Boolean({
+export const provisional = Type.Boolean({
   description: 'Whether the network may still restate some of these days.',
 });
 
@@ -126,7 +126,7 @@ export const CompanyListItem = looseObject(
 );
 export type CompanyListItem = Static<typeof CompanyListItem>;
 
-const warnings = arrayOf(
+export const warnings = arrayOf(
   'What to know when reading the figures, as `code: sentence`, sorted.',
   Type.String({ description: 'One warning.' }),
   { examples: [['data_provisional: The network may still restate days after 2026-11-14.']] },

@@ -26,6 +26,7 @@ import { Campaign, Company, Creative } from './views/ad-page.js';
 import { Advertising } from './views/advertising.js';
 import { Audiences } from './views/audiences.js';
 import { Contacts } from './views/contacts.js';
+import { Influence } from './views/influence.js';
 import { Operate } from './views/operate.js';
 import { SignIn } from './views/sign-in.js';
 import { SQL_SCOPES, Sql } from './views/sql.js';
@@ -68,6 +69,7 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/advertising/campaign': Campaign,
   '/advertising/creative': Creative,
   '/advertising/company': Company,
+  '/advertising/influence': Influence,
   '/sql': Sql,
   '/import': LoadedImport,
   '/operate': Operate,

@@ -12,6 +12,8 @@ export interface ChartData {
   provisional: readonly boolean[];
   /** `YYYY-MM-DD` for days, `YYYY-MM` for months. */
   periods: readonly string[];
+  /** Draws bars for periods other than months. */
+  hasBars?: boolean;
 }
 
 const HEIGHT = 132;
@@ -30,7 +32,7 @@ function colour(element: HTMLElement, name: string): string {
 export function drawChart(element: HTMLElement, data: ChartData): () => void {
   const { kind, currency, periods, values, previous } = data;
   // A month is a sum by itself. A line between two months would suggest days in between.
-  const isMonthly = periods[0]?.length === 7;
+  const hasBars = data.hasBars === true || periods[0]?.length === 7;
   const [line, grid, text, ground] = ['--accent', '--line', '--secondary', '--hatch'].map((name) =>
     colour(element, name),
   ) as [string, string, string, string];
@@ -89,12 +91,12 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
           label: data.label,
           stroke: line,
           width: 1.5,
-          points: { show: !isMonthly && values.length < 40, size: 4 },
+          points: { show: !hasBars && values.length < 40, size: 4 },
           spanGaps: false,
-          ...(isMonthly ? { fill: line, paths: uPlot.paths.bars?.({ size: [0.6, 40] }) } : {}),
+          ...(hasBars ? { fill: line, paths: uPlot.paths.bars?.({ size: [0.6, 40] }) } : {}),
         },
         ...(previous
-          ? [{ label: 'before', stroke: text, width: 1, dash: [4, 4], points: { show: isMonthly, size: 6 } }]
+          ? [{ label: 'before', stroke: text, width: 1, dash: [4, 4], points: { show: hasBars, size: 6 } }]
           : []),
       ],
       hooks: {

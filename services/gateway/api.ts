@@ -8,6 +8,7 @@ import { type ContactServices, contactEndpoints } from '../contacts/endpoints.js
 import type { AnswerServices } from '../http/answer-once.js';
 import type { Endpoint } from '../http/endpoint.js';
 import { type Json, openApiDocument } from '../http/openapi.js';
+import { type InfluenceServices, influenceEndpoints } from '../influence/endpoints.js';
 import { type RejectionServices, rejectionEndpoints } from '../rejections/endpoints.js';
 import { type SqlServices, sqlEndpoints } from '../sql-endpoint/endpoints.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
@@ -22,6 +23,7 @@ export type ApiServices = AnswerServices &
   AudienceServices &
   VisitServices &
   AdvertisingServices &
+  InfluenceServices &
   StatusServices &
   SqlServices &
   IngestServices &
@@ -34,6 +36,7 @@ const declaredEndpoints = [
   ...audienceEndpoints,
   ...visitEndpoints,
   ...advertisingEndpoints,
+  ...influenceEndpoints,
   ...sqlEndpoints,
   ...statusEndpoints,
   ...accountEndpoints,

@@ -38,6 +38,8 @@ export const PROBLEMS = {
   invalid_sql: [422, 'The SQL statement cannot be run'],
   records_rejected: [422, 'Records were rejected'],
   page_window_exceeded: [422, 'The page is beyond the pagination limit'],
+  too_many_companies: [422, 'Too many companies match'],
+  too_many_outcomes: [422, 'Too many days have outcomes'],
   too_many_points: [422, 'The time series would have too many points'],
   missing_rates: [422, 'Currency rates are missing'],
   too_many_values: [422, 'The body has too many values'],

@@ -14,6 +14,7 @@ const BODIES: Record<PagedPath, object> = {
   '/api/advertising/network_a/campaigns': range,
   '/api/advertising/network_a/creatives': range,
   '/api/advertising/network_a/companies': range,
+  '/api/advertising/network_a/influence': { ...range, thresholds: { impressions: 1 } },
   '/api/advertising/network_a/records': { stream: 'network-a-campaigns' },
   '/api/keys/list': {},
   '/api/rejections/list': {},
@@ -46,6 +47,10 @@ describe('The lists of the client', function () {
     await client.ingest(
       'network-a-creatives',
       three.map((n) => ({ id: `cre${n}`, campaign_id: 'cam1', name: `Creative ${n}` })),
+    );
+    await client.ingest(
+      'network-a-companies',
+      three.map((n) => ({ id: `co${n}`, domain: `co${n}.example` })),
     );
     await client.ingest(
       'network-a-deliveries',

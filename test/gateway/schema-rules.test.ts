@@ -162,6 +162,8 @@ describe('Every operation', () => {
       '/api/advertising/network_a/creatives': `advertising:read ${advertising} creative_ids statuses objective_types search sort_by sort_direction page page_size`,
       '/api/advertising/network_a/companies': `advertising:read ${advertising} company_ids network_a_company_ids domains search sort_by sort_direction page page_size`,
       '/api/advertising/network_a/company': `advertising:read ${advertising} company_id domain campaign_page campaign_page_size`,
+      '/api/advertising/network_a/influence':
+        'advertising:read contacts:read visits:read organization_id start_date! end_date! lookback_days outcome_days thresholds campaign_ids outcomes sort_by sort_direction page page_size',
       '/api/advertising/network_a/records': 'advertising:read organization_id stream! limit cursor',
     };
     expect(endpoints.map(({ path }) => path)).to.have.members(Object.keys(fields));

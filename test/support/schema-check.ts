@@ -58,6 +58,8 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   validation_failed: ['errors'],
   page_window_exceeded: ['errors'],
   records_rejected: ['errors', 'accepted', 'rejected'],
+  too_many_companies: ['errors'],
+  too_many_outcomes: ['errors'],
   too_many_points: ['errors'],
   missing_rates: ['errors', 'days'],
 };

@@ -29,6 +29,7 @@ import {
   MetricPicker,
   ReportControls,
   reportOf,
+  reportParams,
   Warnings,
 } from '../components/report-controls.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
@@ -39,7 +40,7 @@ import { FigureTable } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, plural } from '../format.js';
 import { withParts } from '../metrics.js';
-import { hrefWith, pageParam, param, setParams } from '../router.js';
+import { href, hrefWith, pageParam, param, setParams } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
@@ -158,7 +159,12 @@ export function Advertising() {
         <h1 class="hidden">Advertising</h1>
         <Segments
           label="Table"
-          items={Object.entries(AD_LISTS).map(([name, { label }]) => [label, tabHref(name), name === tab])}
+          items={[
+            ...Object.entries(AD_LISTS).map(
+              ([name, { label }]) => [label, tabHref(name), name === tab] as const,
+            ),
+            ['What followed', href('/advertising/influence', reportParams()), false],
+          ]}
         />
         <ReportControls report={report} />
         <div class="actions">
@@ -261,7 +267,7 @@ interface SortHeadProps extends Pick<AdColumn, 'label' | 'sort' | 'class'> {
 }
 
 /** Sorts metrics from the highest and names from A; a second click reverses the order. */
-function SortHead({ label, sort: by, current, direction, class: name }: SortHeadProps) {
+export function SortHead({ label, sort: by, current, direction, class: name }: SortHeadProps) {
   if (by === undefined) {
     return (
       <th scope="col" class={name}>

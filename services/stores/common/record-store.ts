@@ -11,6 +11,7 @@ import type { AudienceStore } from '../../audiences/audience-store.js';
 import type { ContactStore } from '../../contacts/contact-store.js';
 import type { ErasureStore } from '../../contacts/erasure-store.js';
 import type { RejectionStore } from '../../rejections/rejection-store.js';
+import type { DomainActivityStore } from '../../search/domain-activity.js';
 import type { AnswerStore } from '../../shared/idempotency.js';
 import type { OrderSlots } from '../../shared/record-order.js';
 import type { RecordCountsStore } from '../../status/status-store.js';
@@ -34,6 +35,7 @@ export interface RecordStore
     ErasureStore,
     AudienceStore,
     VisitStore,
+    DomainActivityStore,
     RecordCountsStore,
     Refreshable,
     KeyStore,

@@ -17,6 +17,7 @@ import { contactStore } from './contacts/store.js';
 import { AcceptanceTimes, readFigures } from './counts.js';
 import { CreditAccounts } from './credits.js';
 import { Documents } from './documents.js';
+import { domainActivity } from './domain-activity.js';
 import { ErasureCompletion } from './erasure/complete.js';
 import { Erasures } from './erasure/erase.js';
 import type { CopyToErase } from './erasure/journals.js';
@@ -176,6 +177,7 @@ function composeStore(
       searchTimeoutMs,
     }),
     ...visitStore({ cluster, names, visits, acceptance, clock, bounded, log }),
+    ...domainActivity({ contacts, visits, bounded }),
     claimAnswer: (request) => idempotencyKeys.claimAnswer(request),
     ...keyStore(cluster, names),
     getCredits: (organizationId) => creditAccounts.balance(organizationId),

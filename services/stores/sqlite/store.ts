@@ -138,6 +138,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     upsertAudiences: (audiences) => writeRecords(writer, 'upsertAudiences', audiences),
     searchVisits: async (search, signal) =>
       parsePage(await searches.call(search.organizationId, 'searchVisits', [search], signal)),
+    countDomainDays: async (kind, query, signal) =>
+      fromJson(await searches.call(query.organizationId, 'countDomainDays', [kind, query], signal)),
+    findOldest: async (kind, query, signal) =>
+      fromJson(await searches.call(query.organizationId, 'findOldest', [kind, query], signal)),
+    countPlaced: async (kind, organizationId, span, signal) =>
+      fromJson(await searches.call(organizationId, 'countPlaced', [kind, organizationId, span], signal)),
     insertVisits: (visits) => writeRecords(writer, 'insertVisits', visits),
     countVisitsBefore: (createdMs) => read((connection) => countVisitsBefore(connection, createdMs)),
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),

@@ -4,6 +4,7 @@ import { advertisingRecords } from './advertising-records.js';
 import { bulkMemberships } from './bulk-memberships.js';
 import { changes } from './changes.js';
 import { cursors } from './cursors.js';
+import { influence } from './influence.js';
 import { isolation } from './isolation.js';
 import { keptAnswers } from './kept-answers.js';
 import { lostStores } from './lost-stores.js';
@@ -15,6 +16,7 @@ import { repetitions } from './repetitions.js';
 const SUITES = [
   operations,
   isolation,
+  influence,
   accounts,
   advertisingRecords,
   peopleOfImports,

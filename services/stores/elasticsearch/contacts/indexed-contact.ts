@@ -1,5 +1,6 @@
 /** A contact as a document of its index. */
 
+import { contactDomain } from '../../../contacts/contact-domain.js';
 import { contactJson, parseContact } from '../../../contacts/contact-json.js';
 import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
@@ -198,6 +199,7 @@ function searchFields(body: ContactBody): object {
     network_a_slug_value: tokenOf(values.network_a_slug),
     seniority_value: tokenOf(values.seniority),
     department_value: tokenOf(values.department),
+    domain: contactDomain(body) ?? undefined,
     sort: sortValues(body),
     facets: {
       country: body.country,

@@ -1,3 +1,4 @@
+import { contactDomain } from '../../../contacts/contact-domain.js';
 import { contactJson } from '../../../contacts/contact-json.js';
 import {
   type AddOutcome,
@@ -198,8 +199,8 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
   const rowId = session.newRowId('contact_terms', createdMs);
   session.connection.execute(
     sql`INSERT INTO contacts
-       (organization, id, position, created_ms, updated_ms, record_order, body, change, country, last_name, company_name)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (organization, id, position, created_ms, updated_ms, record_order, body, change, country, last_name, company_name, domain)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     organization,
     body.id,
     rowId,
@@ -211,6 +212,7 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
     values.country,
     sorted.last_name,
     sorted.company_name,
+    contactDomain(body),
   );
   indexOf(session).add(rowId, contactColumns(text, body, values));
   session.addWords('contact_terms', organization, text.takeWords());
@@ -233,7 +235,7 @@ export function updateRow(
   connection.run(
     sql`UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?,
        change = CASE body WHEN ? THEN change ELSE ? END, body = ?, country = ?,
-       last_name = ?, company_name = ? WHERE organization = ? AND id = ?`,
+       last_name = ?, company_name = ?, domain = ? WHERE organization = ? AND id = ?`,
     after.rowId,
     after.createdMs,
     after.updatedMs,
@@ -244,6 +246,7 @@ export function updateRow(
     values.country,
     sorted.last_name,
     sorted.company_name,
+    contactDomain(after.body),
     organization,
     after.body.id,
   );

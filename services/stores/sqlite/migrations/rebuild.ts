@@ -5,6 +5,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AudienceRecord } from '../../../audiences/schema.js';
 import { type AudienceBody, audienceBody } from '../../../audiences/stored-audience.js';
+import { contactDomain } from '../../../contacts/contact-domain.js';
 import { contactJson, parseContact } from '../../../contacts/contact-json.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { searchableValues, sortValues } from '../../../contacts/searchable.js';
@@ -156,10 +157,11 @@ function rebuildContact(connection: Connection, key: bigint, json: Json<Contact>
   const { country } = searchableValues(contact.body);
   const { last_name, company_name } = sortValues(contact.body);
   connection.run(
-    sql`UPDATE contacts SET country = ?, last_name = ?, company_name = ?, body = ? WHERE key = ?`,
+    sql`UPDATE contacts SET country = ?, last_name = ?, company_name = ?, domain = ?, body = ? WHERE key = ?`,
     country,
     last_name,
     company_name,
+    contactDomain(contact.body),
     contactJson(contact),
     key,
   );

@@ -9,6 +9,12 @@ import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { PeopleQuery } from '../../../contacts/duplicates.js';
 import type { ErasureSearch } from '../../../contacts/erasure-store.js';
 import type { RejectionSearch } from '../../../rejections/rejection-store.js';
+import type {
+  DomainDaysQuery,
+  DomainRecords,
+  OldestQuery,
+  TimeSpan,
+} from '../../../search/domain-activity.js';
 import { toJson } from '../../../shared/json.js';
 import type { VisitSearch } from '../../../visits/visit-store.js';
 import { countMembers, searchAudiences } from '../audiences.js';
@@ -16,6 +22,7 @@ import { Connection } from '../connection.js';
 import { changesToLines, readChanges } from '../contacts/changes.js';
 import { findPeople } from '../contacts/rows.js';
 import { searchContactKeys, searchContacts } from '../contacts/search.js';
+import { countDomainDays, countPlaced, findOldest } from '../domain-activity.js';
 import { listErasures } from '../erasure/proofs.js';
 import { serializeError } from '../errors.js';
 import { countDescendants, listKeys } from '../keys.js';
@@ -34,6 +41,11 @@ const operations = (connection: Connection) => ({
   countMembers: (organizationId: string, audienceIds: readonly string[]) =>
     countMembers(connection, organizationId, audienceIds),
   searchVisits: (search: VisitSearch) => toLines(searchVisits(connection, search)),
+  countDomainDays: (kind: DomainRecords, query: DomainDaysQuery) =>
+    toJson(countDomainDays(connection, kind, query)),
+  findOldest: (kind: DomainRecords, query: OldestQuery) => toJson(findOldest(connection, kind, query)),
+  countPlaced: (kind: DomainRecords, organizationId: string, span: TimeSpan) =>
+    toJson(countPlaced(connection, kind, organizationId, span)),
   listKeys: (search: KeySearch) => toLines(listKeys(connection, search)),
   countDescendants: (keyId: string, now: number) => toJson(countDescendants(connection, keyId, now)),
   listRejections: (search: RejectionSearch) => toLines(listRejections(connection, search)),
