@@ -7,7 +7,7 @@ import type { VisitTable } from '../../services/visits/visit-store.js';
 
 type RecordWriter = Pick<
   RecordStore,
-  'preferredBatchSize' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits' | 'refresh'
+  'preferredBatchSize' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits' | 'refresh' | 'copied'
 >;
 
 /** The stores into which streams write. */

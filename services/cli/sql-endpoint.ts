@@ -1,3 +1,4 @@
+import { withTimeout } from '../shared/async.js';
 import type { Config } from '../shared/config.js';
 import type { OnEndless } from '../sql-endpoint/fair-mutex.js';
 import type { SqlEndpoint } from '../sql-endpoint/server.js';
@@ -14,6 +15,9 @@ export interface SqlOfStores {
   sql?: SqlReader;
 }
 
+/** Milliseconds for which the first statement waits for the copy of contacts, audiences and visits. */
+const FIRST_COPY_MS = 5000;
+
 /**
  * Starts the SQL endpoint if it is configured. Otherwise starts it at the gateway's first SQL statement, on a free port. Throws a
  * `CommandError` if its port is in use.
@@ -23,12 +27,13 @@ export async function withSqlEndpoint(
   stores: Stores,
   onEndless: OnEndless = () => undefined,
 ): Promise<SqlOfStores> {
-  const { engine: openEngine, records } = stores;
+  const { engine: openEngine, records, follower } = stores;
   if (!openEngine) return { stores, url: null };
   let endpoint: SqlEndpoint | undefined;
   let starting: Promise<SqlEndpoint> | undefined;
   const open = async () => {
     const { startSqlEndpoint } = await import('../sql-endpoint/server.js');
+    await withTimeout(FIRST_COPY_MS, async () => follower?.run()).catch(() => undefined);
     endpoint = await startSqlEndpoint({ engine: await openEngine(), records, port: sqlPort, onEndless });
     return endpoint;
   };

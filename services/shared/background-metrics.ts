@@ -6,7 +6,7 @@ import type { JobRuns } from './job-runs.js';
 export interface BackgroundSources {
   jobs: JobRuns;
   /** Tells when the copy of contacts and audiences for SQL was begun; null if SQL reads the store directly. */
-  copier: { beganAt(): Promise<number | null> } | null;
+  copier: { followedAt(): Promise<number | null> } | null;
   /**
    * Returns the time of the last backup in milliseconds since the epoch, or null before the first backup. The function itself is null if
    * the data folder holds no store.
@@ -66,7 +66,7 @@ function registerCopyLag(registry: Registry, copier: NonNullable<BackgroundSourc
     registers: [registry],
     async collect() {
       // If ClickHouse does not respond, the last known time stays, so the lag grows.
-      beganAt = (await copier.beganAt().catch(() => null)) ?? beganAt;
+      beganAt = (await copier.followedAt().catch(() => null)) ?? beganAt;
       this.set((Date.now() - beganAt) / 1000);
     },
   });

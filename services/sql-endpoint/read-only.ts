@@ -7,16 +7,9 @@ import { blankedTexts, identifier, joinSql, type Sql, sql, textLiteral } from '.
 import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
 import { canonical, checking, firstColumn, type Node, nodes, printed, syntaxTree } from './parser.js';
-import { RECORD_VIEW_NAMES } from './record-views.js';
 import type { StatementRequest } from './request.js';
 import { allowedSettings, takeSettings } from './settings.js';
 import type { Runner, RunOne, Statement } from './statement.js';
-
-export interface PermittedStatement {
-  statement: Statement;
-  /** Whether the statement reads contacts, audiences or visits. */
-  readsRecords: boolean;
-}
 
 export const VIEWS = 'reachline';
 const DATABASES = new Set([VIEWS, 'information_schema', 'INFORMATION_SCHEMA']);
@@ -49,8 +42,6 @@ const VISIBLE_SYSTEM_TABLES = textList([...SYSTEM_TABLES, ...CATALOG_TABLES]);
 const visible = (table: Sql) =>
   sql`database IN (${VISIBLE_DATABASES}) OR (database = 'system' AND ${table} IN (${VISIBLE_SYSTEM_TABLES}))`;
 const CATALOG_FILTERS = {
-  // Hides the setting that holds the address of a statement's records, because the address includes the grant.
-  'system.settings': sql`name != 'format_avro_schema_registry_url'`,
   'system.databases': sql`name IN (${VISIBLE_DATABASES}, 'system')`,
   'system.tables': visible(identifier('name')),
   'system.columns': visible(identifier('table')),
@@ -215,7 +206,7 @@ const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`
 /** Resolves with the statement to run for a request. Throws a `SqlError` to reject the request. */
 export async function readOnly(
   runner: Runner,
-): Promise<(request: StatementRequest, body: Body, signal: AbortSignal) => Promise<PermittedStatement>> {
+): Promise<(request: StatementRequest, body: Body, signal: AbortSignal) => Promise<Statement>> {
   const functions = await allowedFunctions(runner);
   const allFunctions = new Set(await firstColumn(sql`SELECT lower(name) FROM system.functions`, runner));
   const tables = await tablesOfOrganizations(runner);
@@ -261,7 +252,7 @@ async function authorize(
   runner: Runner,
   deps: PolicyDeps,
   signal: AbortSignal,
-): Promise<PermittedStatement> {
+): Promise<Statement> {
   if (body.encoding !== undefined) {
     throw new SqlError(CODE.UNKNOWN_COMPRESSION_METHOD, `Unknown compression method ${body.encoding}`);
   }
@@ -274,12 +265,11 @@ async function authorizeText(
   request: StatementRequest,
   run: RunOne,
   deps: PolicyDeps,
-): Promise<PermittedStatement> {
+): Promise<Statement> {
   const database = databaseOf(request);
   const text = canonicalOutput(await canonical(query, run), request.format);
   if (!FORMATS.test(text.format)) throw denied(`format ${text.format}`);
   const settings = allowedSettings({ ...request.settings, ...text.settings });
-  let readsRecords = false;
   const select = text.statement.startsWith(DESCRIBE)
     ? `SELECT 1 FROM ${text.statement.slice(DESCRIBE.length)}`
     : text.statement.replace(EXPLAIN, '');
@@ -290,18 +280,14 @@ async function authorizeText(
     const tree = await syntaxTree(select, run);
     if (!tree) throw denied('a statement that the engine prints in another way');
     checkTree(tree, deps);
-    readsRecords = namesRecords(tree);
   } else checkSimple(text.statement);
   return {
-    statement: {
-      role: 'analyst',
-      sql: printed(text.statement),
-      format: text.format,
-      database,
-      settings: { ...settings, ...filterSettings(request.organizationId, deps.tables) },
-      params: request.params,
-    },
-    readsRecords,
+    role: 'analyst',
+    sql: printed(text.statement),
+    format: text.format,
+    database,
+    settings: { ...settings, ...filterSettings(request.organizationId, deps.tables) },
+    params: request.params,
   };
 }
 
@@ -322,15 +308,6 @@ function filterSettings(organizationId: string, tables: readonly string[]): Reco
     query_plan_merge_filters: '0',
     optimize_move_to_prewhere: '0',
   };
-}
-
-const isRecordView = (name: string) => RECORD_VIEW_NAMES.has(name.split('.').at(-1) ?? '');
-
-function namesRecords(tree: Node): boolean {
-  for (const { kind, name } of nodes(tree)) {
-    if (kind.endsWith('Identifier') && isRecordView(name)) return true;
-  }
-  return false;
 }
 
 function databaseOf({ database }: StatementRequest): string {

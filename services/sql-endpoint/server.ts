@@ -9,20 +9,19 @@ import { readBody } from './body.js';
 import { CODE, SqlError, toException } from './errors.js';
 import { FairMutex, type OnEndless } from './fair-mutex.js';
 import { readOnly, VIEWS } from './read-only.js';
-import { createRecordViews, recordSettings, secureViews } from './record-views.js';
-import { type RecordReader, RecordSource } from './records.js';
 import { readForm, readRequest } from './request.js';
 import { compressed, contentType, encodeBlocks, sendException, summaryOf } from './response.js';
 import { type Execute, readRows, type SqlReader } from './sql-reader.js';
 import { Runner, type Statement, timezoneOf } from './statement.js';
 import { UnreadAnswers, type UnreadAnswersOptions } from './unread-answers.js';
+import { secureViews } from './views.js';
 
 export interface SqlEndpointOptions {
   engine: Engine;
   /** Port of the endpoint; 0 means any free port. */
   port: number;
-  /** Store that checks API keys, and has contacts, audiences and visits. */
-  records: RecordReader & Keys;
+  /** Store that checks API keys. */
+  records: Keys;
   onEndless?: OnEndless;
 }
 
@@ -42,7 +41,6 @@ export interface SqlService {
   /** Maximum bytes of a body after decoding. */
   bodyLimit: number;
   authenticate: Authenticate;
-  records?: RecordSource;
   execute: Execute;
   unread?: UnreadAnswersOptions;
 }
@@ -57,10 +55,7 @@ const KEEP_ALIVE_MS = 30_000;
 const RECEIVE_TIMEOUT_MS = 30_000;
 /** Maximum bytes of the URL and headers, as in ClickHouse's server. */
 const MAX_HEADER_BYTES = 1024 * 1024;
-/**
- * Maximum connections. Each connection may hold a body, headers and a small response. The engine itself reads records through one
- * connection.
- */
+/** Maximum connections. Each connection may hold a body, headers and a small response. */
 const MAX_CONNECTIONS = 256;
 
 /**
@@ -74,27 +69,15 @@ export async function startSqlEndpoint({
   onEndless,
 }: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(engine);
-  await createRecordViews(runner, VIEWS);
   await secureViews(runner, VIEWS);
   const authorize = await readOnly(runner);
-  const source = new RecordSource(records);
   const mutex = new FairMutex({ deadlineMs: DEADLINE_MS, ...(onEndless && { onEndless }) });
   const execute: Execute = (request, body, send, disconnected) =>
     mutex.runExclusive(
       request.organizationId,
       async (signal) => {
-        const { organizationId } = request;
-        const { statement, readsRecords } = await authorize(request, body, signal);
-        const ended = new AbortController();
-        try {
-          if (readsRecords) {
-            const path = source.grant(organizationId, AbortSignal.any([signal, ended.signal]));
-            Object.assign(statement.settings, recordSettings(`${served.url}${path}`));
-          }
-          await send(statement, await runner.run(statement, signal));
-        } finally {
-          ended.abort();
-        }
+        const statement = await authorize(request, body, signal);
+        await send(statement, await runner.run(statement, signal));
       },
       disconnected,
     );
@@ -102,7 +85,6 @@ export async function startSqlEndpoint({
   const served = await serveSql(runner, port, {
     bodyLimit: BODY_LIMIT,
     authenticate,
-    records: source,
     execute,
   });
   return { ...served, query: (query, signal) => readRows(execute, query, signal) };
@@ -140,7 +122,7 @@ export async function serveSql(runner: Runner, port: number, service: SqlService
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  { authenticate, bodyLimit, records, execute }: SqlService,
+  { authenticate, bodyLimit, execute }: SqlService,
   unread: UnreadAnswers,
 ): Promise<void> {
   const disconnected = new AbortController();
@@ -150,7 +132,6 @@ async function handle(
   try {
     const url = urlOf(request.url ?? '/');
     if (url.pathname === '/ping' || url.pathname === '/replicas_status') return sendOk(response);
-    if (await records?.send(url.pathname, response)) return;
     if (url.pathname !== '/') return sendNotFound(response, url.pathname);
     if (request.method === 'GET' && !url.searchParams.has('query')) return sendOk(response);
     if (request.method !== 'GET' && request.method !== 'POST') return sendWrongMethod(response);

@@ -15,7 +15,7 @@ export interface StatusDeps {
   /** Absent without Kafka. */
   intake?: Intake;
   /** Absent unless both stores are on servers. */
-  copier?: { beganAt(): Promise<number | null> } | null;
+  copier?: { followedAt(): Promise<number | null> } | null;
   clock: Clock;
   provisionalDays: number;
   version: string;
@@ -57,7 +57,7 @@ export class StatusReader {
       checkReads(analytics),
       intake && checkReads(intake),
       intake && orNull(() => intake.lag()),
-      copier && orNull(() => copier.beganAt()),
+      copier && orNull(() => copier.followedAt()),
     ]);
     return {
       stores: {

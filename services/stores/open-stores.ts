@@ -18,7 +18,9 @@ import { analyticsStoreOnDemand } from './clickhouse/on-demand.js';
 import { requireEngine } from './clickhouse/open.js';
 import type { RecordCopy, RecordSource } from './common/record-copy.js';
 import type { RecordStore } from './common/record-store.js';
+import type { SqlCopy } from './common/sql-copy.js';
 import type { StoreLog } from './common/store-log.js';
+import { SqlFollower } from './copy/follower.js';
 import { RecordCopier } from './copy/record-copier.js';
 import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
 import { readLastBackup } from './data-folder/last-backup.js';
@@ -38,6 +40,8 @@ export interface Stores {
   engine: (() => Promise<Engine>) | null;
   /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are on servers. */
   copier: RecordCopier | null;
+  /** Copies contacts, audiences and visits for SQL; null if `copier` does. */
+  follower: SqlFollower | null;
   /** Runs of the background jobs of this process. */
   jobs: JobRuns;
   /**
@@ -58,7 +62,7 @@ export interface Stores {
 
 /** The parts of the stores that a gateway uses. A process without background jobs omits the optional parts. */
 export type GatewayStores = Pick<Stores, 'records' | 'analytics'> &
-  Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup' | 'clocks'>>;
+  Partial<Pick<Stores, 'copier' | 'follower' | 'jobs' | 'lastBackup' | 'clocks'>>;
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchProcesses'> &
   Partial<Pick<Config, 'searchTimeoutMs' | 'changesDays' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
@@ -135,6 +139,8 @@ export async function openStores(
     }
     let copy: RecordCopy | null | undefined = clickhouse ? undefined : null;
     let source: RecordSource | undefined;
+    let sqlCopies: readonly SqlCopy[] = [];
+    let follower: SqlFollower | null = null;
     const records: RecordStore = elasticsearch
       ? await retryUntilAvailable(startupRetry, async () => {
           // Loaded only if used, because this import loads 120 files.
@@ -158,6 +164,11 @@ export async function openStores(
             ageClock: clocks?.corrected,
             onRebuild,
             resumesJobs: true,
+            hideInSql: async (...contacts) => {
+              await Promise.all(sqlCopies.map((each) => each.hide(...contacts)));
+              // Copies the contacts anew, which the proof of the erasure waits for.
+              if (maintainsAnalytics) void follower?.run().catch(() => undefined);
+            },
           }),
         );
     opened.push(records);
@@ -180,6 +191,7 @@ export async function openStores(
       engine,
       pauseInserts,
       copy: openedCopy,
+      sqlCopies: openedCopies,
     } = onDemand
       ? analyticsStoreOnDemand({
           dataDir,
@@ -196,15 +208,21 @@ export async function openStores(
     }
     if (maintainsAnalytics) opened.push(startDeletingMarks(records, { log, jobs, clocks }));
     copy = openedCopy;
+    sqlCopies = openedCopies;
     const copier = source && copy ? new RecordCopier({ source, copy, clock, log }) : null;
     if (copier && maintainsAnalytics) {
       const job = copier.startEvery(config.sqlCopyMs ?? DEFAULT_SQL_COPY_MS, { log, runs: jobs });
       opened.push({ close: () => job.stop() });
     }
+    follower = source ? null : new SqlFollower({ records, copies: sqlCopies, clock });
+    if (follower && maintainsAnalytics) {
+      const job = follower.start({ log, runs: jobs });
+      opened.push({ close: () => job.stop() });
+    }
     if (lock) opened.push(await acceptBackups(dataDir, { records, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
     const lastBackup = lock && (() => Date.parse(readLastBackup(dataDir)?.taken_at ?? '') || null);
-    return { records, analytics, engine, copier, jobs, clocks, lastBackup, announcePort, close };
+    return { records, analytics, engine, copier, follower, jobs, clocks, lastBackup, announcePort, close };
   } catch (error) {
     await close();
     throw error;

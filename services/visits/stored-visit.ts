@@ -44,6 +44,13 @@ export const visitOrder = ({
 }: Pick<OrderedRecord<unknown>, 'acceptedAt' | 'sequence'>) =>
   recordOrder(null, acceptedAt, sequence).slice(-VISIT_ORDER_DIGITS);
 
+const ACCEPTED_DIGITS = 13;
+
+export const parseVisitOrder = (order: string) => ({
+  acceptedAt: Number(order.slice(0, ACCEPTED_DIGITS)),
+  sequence: Number(order.slice(ACCEPTED_DIGITS)),
+});
+
 /** Selects which of two records of a visit stays, regardless of their order of arrival: the record accepted first (contract 6.2). */
 export function winner<A extends StoredVisit, B extends StoredVisit>(left: A, right: B): A | B {
   const { recordOrder: one, visit } = left;

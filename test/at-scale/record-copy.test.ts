@@ -253,7 +253,7 @@ describe('The copy of records in ClickHouse', function () {
     await write('contacts', organizationId, many);
     await Promise.all([copier.run(), copier.run()]);
     expect(await ids(organizationId)).to.deep.equal(all);
-    const before = await copier.beganAt();
+    const before = await copier.followedAt();
 
     const dying: RecordCopy = {
       ...copy,
@@ -266,7 +266,7 @@ describe('The copy of records in ClickHouse', function () {
     const killed = new RecordCopier({ source, copy: dying, clock: systemClock });
     expect(await killed.run().catch((error: Error) => error.message)).to.equal('killed');
     expect(await ids(organizationId)).to.deep.equal(all);
-    expect(await copier.beganAt()).to.equal(before);
+    expect(await copier.followedAt()).to.equal(before);
     expect(await copy.unfinished()).not.to.deep.equal([]);
     await copy.dropAbandoned();
     expect(await copy.unfinished(), 'its lease has not lapsed').to.have.length(2);

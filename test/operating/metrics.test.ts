@@ -19,7 +19,7 @@ const OF_TARGETS = ['job', 'instance'];
 function knownSeries(): Map<string, Set<string>> {
   const { registry } = createMetrics();
   createWorkerMetrics(registry);
-  const copier = { beganAt: async () => 0 };
+  const copier = { followedAt: async () => 0 };
   registerBackgroundMetrics(registry, {
     jobs: new JobRuns(),
     copier,

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import { issueKey } from '../../services/accounts/keys.js';
-import { RecordSource } from '../../services/sql-endpoint/records.js';
 import { type SqlEndpoint, startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { accepted } from '../support/accepted.js';
@@ -85,6 +84,7 @@ describe('An API key at the SQL endpoint', () => {
     const { records } = stores;
     const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
+    await stores.follower?.run();
     endpoint = await startSqlEndpoint({ engine, records, port: 0 });
   });
   after(async () => {
@@ -153,7 +153,6 @@ describe('An API key at the SQL endpoint', () => {
     ["SELECT name FROM campaigns SETTINGS additional_table_filters = {'x': '1'}"],
     ['SELECT name FROM campaigns SETTINGS query_plan_merge_filters = 1'],
     ['SELECT name FROM default.campaigns'],
-    ["SELECT getSetting('format_avro_schema_registry_url') FROM contacts"],
     ["SELECT value FROM system.settings WHERE name = 'additional_table_filters' AND value LIKE '%theirs%'"],
     ['EXPLAIN actions = 1 SELECT name FROM campaigns'],
     ['SHOW CREATE TABLE contacts'],
@@ -179,13 +178,12 @@ describe('An API key at the SQL endpoint', () => {
       'DROP VIEW contacts',
       'ALTER TABLE contacts MODIFY QUERY SELECT 1',
       'SELECT * FROM contacts SETTINGS readonly = 0',
-      "SELECT * FROM contacts SETTINGS format_avro_schema_registry_url = 'http://127.0.0.1:1/'",
       'SELECT * FROM contacts; DROP VIEW contacts',
       "SELECT 1 FROM contacts INTO OUTFILE '/tmp/x'",
     ]) {
       expect(Number((await ask(statement)).code), statement).to.be.greaterThan(0);
     }
-    for (const name of ['readonly', 'format_avro_schema_registry_url']) {
+    for (const name of ['readonly']) {
       expect((await ask('SELECT * FROM contacts', ours, { [name]: '0' })).code, name).to.equal('164');
     }
     expect((await ask('SELECT count() FROM contacts')).text).to.equal('1\n');
@@ -219,48 +217,6 @@ describe('An API key at the SQL endpoint', () => {
     ] as const) {
       const headers = { Authorization: `Basic ${btoa(credentials)}` };
       expect((await fetch(`${endpoint.url}/?query=SELECT+1`, { headers })).status).to.equal(status);
-    }
-  });
-
-  it('opens records to its statement alone, and no longer than it runs', async () => {
-    const source = new RecordSource(stores.records);
-    const statement = new AbortController();
-    const path = source.grant('org_ours', statement.signal);
-    statement.abort();
-    expect(await source.send(`${path}contacts`, undefined as never)).to.equal(false);
-    const guessed = await fetch(`${endpoint.url}/records/${'0'.repeat(32)}/contacts`);
-    expect(guessed.status).to.equal(404);
-    await guessed.text();
-  });
-
-  it('gets an error, never a part, when the store fails in the middle', async () => {
-    const { records } = stores;
-    const engine = await stores.engine?.();
-    if (!engine) throw new Error('no engine');
-    const failing = {
-      searchContacts: async () => {
-        throw new Error('the store is down');
-      },
-      searchAudiences: records.searchAudiences.bind(records),
-      searchVisits: async (visits: Parameters<typeof records.searchVisits>[0], signal?: AbortSignal) => {
-        if (visits.after) throw new Error('the store is down');
-        const page = await records.searchVisits(visits, signal);
-        return { ...page, next: { rank: 0, createdAt: 0, id: '' } };
-      },
-      findKey: records.findKey.bind(records),
-      recordKeyUse: records.recordKeyUse.bind(records),
-    };
-    const other = await startSqlEndpoint({ engine, records: failing, port: 0 });
-    try {
-      for (const view of ['contacts', 'website_visits']) {
-        const answer = await fetch(`${other.url}/?password=${ours}`, {
-          method: 'POST',
-          body: `SELECT count() FROM ${view}`,
-        });
-        expect(answer.status, await answer.text()).to.be.at.least(400);
-      }
-    } finally {
-      await other.close();
     }
   });
 });

@@ -190,6 +190,7 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
     const { records } = stores;
     const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
+    await stores.follower?.run();
     endpoint = await startSqlEndpoint({ engine, records, port: 0 });
   });
   after(async () => {

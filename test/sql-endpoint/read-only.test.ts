@@ -168,13 +168,6 @@ describe('the SQL endpoint for analysts', () => {
     expect(readdirSync(folder).sort()).to.deep.equal(['clickhouse', 'search', 'secret.csv']);
   });
 
-  it('does not show the setting that holds the grant of a statement', async () => {
-    const { text } = await ask(
-      "SELECT count() FROM system.settings WHERE name = 'format_avro_schema_registry_url'",
-    );
-    expect(text.trim()).to.equal('0');
-  });
-
   it('evaluates no condition of a statement on tables that are out of sight', async () => {
     const { text } = await ask(
       'SELECT name FROM system.tables WHERE toUInt8(name) = 1 OR toUInt8(arrayStringConcat(data_paths)) = 1',

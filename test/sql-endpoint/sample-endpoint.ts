@@ -29,6 +29,7 @@ async function open(day: string): Promise<SampleEndpoint> {
   const engine = await stores.engine?.();
   if (!engine) throw new Error('the store is not embedded');
   const key = await issueKey(records, { organizationId: DEMO_ORGANIZATION });
+  await stores.follower?.run();
   const endpoint = await startSqlEndpoint({ engine, records, port: 0 });
   return {
     url: endpoint.url,

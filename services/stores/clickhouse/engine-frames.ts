@@ -1,5 +1,7 @@
 /** Messages between the gateway and the engine process. A message is a JSON header and bytes, each preceded by its length. */
+
 import type { Duplex } from 'node:stream';
+import type { RowFormat } from './rows.js';
 
 /** A statement, rows or a result; the header says which. */
 export type Bytes = Uint8Array<ArrayBufferLike>;
@@ -13,7 +15,7 @@ interface ForSession {
 
 export type EngineRequest =
   | (ForSession & { op: 'run'; format: string })
-  | (ForSession & { op: 'insert'; table: string; columns: readonly string[] })
+  | (ForSession & { op: 'insert'; table: string; columns: readonly string[]; format: RowFormat })
   | { op: 'kill' }
   | { op: 'end' }
   | { op: 'close'; session: number };

@@ -60,8 +60,9 @@ async function respond(request: Extract<EngineRequest, { id: number }>, bytes: B
     // Preparations run on this thread, because each takes microseconds.
     for (const preparation of request.preparations) session.query(preparation, 'Null');
     if (request.op === 'insert') {
-      const { table, columns } = request;
-      await session.insert({ table, columns: [...columns], values: bytes, format: 'TabSeparated' });
+      const { table, columns, format } = request;
+      const named = columns.length > 0 ? { columns: [...columns] } : {};
+      await session.insert({ table, ...named, values: bytes, format });
       return send({ op: 'result', id, rowsRead: 0, bytesRead: 0, elapsed: 0 });
     }
     const result = await session.queryAsync(bytes.toString('utf8'), { format: request.format });

@@ -260,10 +260,14 @@ class EngineProcess {
     return signal ? this.#endAtAbort(running, tag, signal) : running;
   }
 
-  async insert(session: number, { table, columns, text }: Rows, preparations: readonly Sql[]): Promise<void> {
+  async insert(
+    session: number,
+    { table, columns, text, format = 'TabSeparated' }: Rows,
+    preparations: readonly Sql[],
+  ): Promise<void> {
     const id = ++this.#last;
     await this.#ask(
-      { op: 'insert', id, session, table, columns, preparations: preparations.map(textOf) },
+      { op: 'insert', id, session, table, columns, format, preparations: preparations.map(textOf) },
       Buffer.from(text),
     );
   }

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
-import { checkedIdentifier, sql } from '../../shared/sql.js';
+import { checkedIdentifier, EMPTY_SQL, identifier, joinSql, sql } from '../../shared/sql.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, ClickHouseServer, HttpOptions, Layout } from './client.js';
 import { replicas } from './replicas.js';
@@ -18,6 +18,7 @@ import {
   tokenSettings,
 } from './settings.js';
 
+const FORMATS = { TabSeparated: identifier('TabSeparated'), JSONEachRow: identifier('JSONEachRow') };
 const CONNECT_TIMEOUT_MS = 1500;
 /** Milliseconds by which the timeout of the server is shorter than the timeout of the client, so that the server reports the reason. */
 const ANSWER_MARGIN_MS = 2000;
@@ -113,20 +114,24 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       return settle(running, signal);
     },
 
-    async insert(name, { table, columns, text }, { grouped, token } = {}) {
+    async insert(name, { table, columns, text, format = 'TabSeparated' }, { grouped, token } = {}) {
       guard();
-      await settle(
-        client.insert({
-          table,
-          columns: columns as [string, ...string[]],
+      const run = async () => {
+        const named =
+          columns.length > 0 ? sql` (${joinSql(columns.map(checkedIdentifier), ', ')})` : EMPTY_SQL;
+        const rows = FORMATS[format];
+        const { stream } = await client.exec({
+          query: sql`INSERT INTO ${checkedIdentifier(table)}${named} FORMAT ${rows}`.text,
           values: Readable.from([text], { objectMode: false }),
-          format: 'TabSeparated',
           clickhouse_settings: {
             ...settings(name),
             ...(grouped ? GROUPED_INSERT_SETTINGS : tokenSettings(token)),
           },
-        }),
-      );
+        });
+        // Reads the response to its end, so that the connection can be used again.
+        await finished(stream.resume());
+      };
+      await settle(run());
     },
 
     async insertLines(name, statement, text) {

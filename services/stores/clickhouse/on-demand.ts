@@ -2,6 +2,7 @@ import type { AnalyticsStore } from '../../advertising/analytics-store.js';
 import { requireRoom } from '../../shared/health.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { VisitTable } from '../../visits/visit-store.js';
+import type { SqlCopy } from '../common/sql-copy.js';
 import type { ClickHouse } from './client.js';
 import type { Engine } from './engine.js';
 import { BATCH_RECORDS } from './settings.js';
@@ -22,6 +23,7 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
   store: AnalyticsStore & VisitTable;
   engine(): Promise<Engine>;
   copy: null;
+  sqlCopies: readonly SqlCopy[];
   pauseInserts: NonNullable<ClickHouse['pauseInserts']>;
 } {
   let opened: Promise<OpenedAnalyticsStore> | undefined;
@@ -37,12 +39,17 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
     });
     return (await opened).store;
   };
+  const usedCopies = async () => {
+    await use();
+    return ((await opened) as OpenedAnalyticsStore).sqlCopies;
+  };
   return {
     async engine() {
       await use();
       return ((await opened) as OpenedAnalyticsStore).engine?.() as Promise<Engine>;
     },
     copy: null,
+    sqlCopies: [copyOnDemand(isEmpty, async () => (await usedCopies())[0] as SqlCopy)],
     async pauseInserts(work) {
       if (isEmpty()) return work(async () => undefined);
       await use();
@@ -60,10 +67,10 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
       insertCompanies: async (records) => (await use()).insertCompanies(records),
       insertDeliveries: async (records) => (await use()).insertDeliveries(records),
       insertCurrencyRates: async (records) => (await use()).insertCurrencyRates(records),
-      // Nothing to do, because the views of the embedded engine read the records store.
-      insertVisits: async () => undefined,
-      countVisitsBefore: async () => 0,
-      deleteVisitsBefore: async () => undefined,
+      insertVisits: async (records) => (await use()).insertVisits(records),
+      countVisitsBefore: async (createdMs) => (isEmpty() ? 0 : (await use()).countVisitsBefore(createdMs)),
+      deleteVisitsBefore: async (createdMs) =>
+        isEmpty() ? undefined : (await use()).deleteVisitsBefore(createdMs),
       countDeliveriesBefore: async (month) => (isEmpty() ? [] : (await use()).countDeliveriesBefore(month)),
       dropDeliveriesBefore: async (month) => (isEmpty() ? [] : (await use()).dropDeliveriesBefore(month)),
       ping: async () => (isEmpty() ? requireRoom(dataDir, 'analytics') : (await use()).ping()),
@@ -73,5 +80,17 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
         await settled?.store.close();
       },
     },
+  };
+}
+
+/** Opens the store only to write into it, or if there is something to read. */
+function copyOnDemand(isEmpty: () => boolean, use: () => Promise<SqlCopy>): SqlCopy {
+  return {
+    readPosition: async () => (isEmpty() ? null : (await use()).readPosition()),
+    dropAbandoned: async () => (isEmpty() ? undefined : (await use()).dropAbandoned()),
+    hide: async (...contacts) => (isEmpty() ? undefined : (await use()).hide(...contacts)),
+    begin: async (tables) => (await use()).begin(tables),
+    insertContacts: async (...batch) => (await use()).insertContacts(...batch),
+    insertVisits: async (visits) => (await use()).insertVisits(visits),
   };
 }

@@ -15,18 +15,25 @@ import type {
   CurrencyRateRecord,
   DeliveryRecord,
 } from '../../advertising/records.js';
+import type { ContactChange } from '../../contacts/change-feed.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import { parseTimestamp } from '../../shared/time.js';
 import { monthOfVisit } from '../../visits/retention.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { toVisit } from '../../visits/stored-visit.js';
+import type { CopyPosition } from '../common/sql-copy.js';
 import { viewOf } from './record-columns.js';
 
-/** Rows of one table as TabSeparated text. Every row ends with a line feed. */
+export type RowFormat = 'TabSeparated' | 'JSONEachRow';
+
+/** Rows of one table as text. Every row ends with a line feed. */
 export interface Rows {
   table: string;
+  /** Columns of the rows, in order. Empty for lines of JSON, which name them; names in a line that are no column are ignored. */
   columns: readonly string[];
   text: string;
+  /** By default TabSeparated. */
+  format?: RowFormat;
 }
 
 type Value = string | number | null;
@@ -180,6 +187,47 @@ export function visitRows(records: readonly OrderedRecord<VisitRecord>[]): Rows 
   });
   return toRows(visits, inRange);
 }
+
+/** Greatest version of a row. */
+const HIDDEN = '18446744073709551615';
+
+const jsonLines = (table: string, lines: readonly string[]): Rows => ({
+  table,
+  columns: [],
+  text: lines.map((line) => `${line}\n`).join(''),
+  format: 'JSONEachRow',
+});
+
+const absentLine = (organizationId: string, contactId: string, version: number | string) =>
+  `{"organization_id":${JSON.stringify(organizationId)},"contact_id":${JSON.stringify(contactId)},"version":${version},"is_deleted":1}`;
+
+/** Contacts as the feed of changes has them, and one row with the position. */
+export function contactLines(table: string, changes: readonly ContactChange[], position: CopyPosition): Rows {
+  const { version } = position;
+  const lines = changes.map(({ organizationId, contactId, contact }) =>
+    contact === null
+      ? absentLine(organizationId, contactId, version)
+      : `${contact.slice(0, -1)},"version":${version}}`,
+  );
+  const text = JSON.stringify(JSON.stringify(position));
+  return jsonLines(table, [...lines, `{"version":${version},"is_deleted":1,"position":${text}}`]);
+}
+
+/** Rows that hide contacts, whatever is written about them later. */
+export const hiddenLines = (table: string, organizationId: string, contactIds: readonly string[]): Rows =>
+  jsonLines(
+    table,
+    contactIds.map((contactId) => absentLine(organizationId, contactId, HIDDEN)),
+  );
+
+export const audienceLines = (table: string, audiences: readonly string[]): Rows =>
+  jsonLines(
+    table,
+    audiences.map((line) => {
+      const { id, ...audience } = JSON.parse(line) as Record<string, unknown>;
+      return JSON.stringify({ ...audience, audience_id: id });
+    }),
+  );
 
 /** Number of the partition of a delivery: its month. */
 export const partitionOfDelivery = ({ date }: DeliveryRecord): number =>

@@ -26,6 +26,8 @@ export function commonSettings(name: string, timeoutMs: number): Settings {
     join_use_nulls: 1,
     output_format_json_quote_64bit_integers: 0,
     output_format_json_quote_decimals: 1,
+    // Times of contacts are as in the API.
+    date_time_input_format: 'best_effort',
   };
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../../visits/retention.js';
 import type { VisitTable } from '../../visits/visit-store.js';
 import type { RecordCopy } from '../common/record-copy.js';
+import type { SqlCopy } from '../common/sql-copy.js';
 import type { ClickHouse, ClickHouseOptions } from './client.js';
 import type { Engine } from './engine.js';
 import { migrate, requireMigrations } from './migrations/migrate.js';
@@ -33,6 +34,7 @@ import {
   visitRows,
 } from './rows.js';
 import { BATCH_RECORDS, MAX_MONTHS_PER_INSERT } from './settings.js';
+import { sqlCopy } from './sql-copy.js';
 
 /** Fails if a table or view of the schema is missing: without a view, an insert of deliveries would succeed and be lost. */
 const PING = sql`SELECT throwIf(count() < 4, 'views of deliveries are missing'), filesystemAvailable() AS free FROM system.tables
@@ -45,6 +47,8 @@ export interface OpenedAnalyticsStore {
   pauseInserts: ClickHouse['pauseInserts'];
   /** Copy of records; null for the embedded engine. */
   copy: RecordCopy | null;
+  /** Tables of contacts, audiences and visits that SQL reads, on each server. */
+  sqlCopies: readonly SqlCopy[];
 }
 
 /**
@@ -76,6 +80,7 @@ export async function openAnalyticsStore(
     builder,
     pauseInserts,
     copy,
+    sqlCopies: (engine ? [clickhouse] : clickhouse.servers).map(sqlCopy),
   };
 }
 
@@ -184,7 +189,6 @@ export function analyticsStore(
         await insert(deliveryRows(part));
     },
     async insertVisits(records) {
-      if (clickhouse.engine) return;
       for (const part of splitByMonths(records, partitionOfVisit, MAX_MONTHS_PER_INSERT))
         await insert(visitRows(part), true);
     },
@@ -235,7 +239,6 @@ export function analyticsStore(
       return [...new Set(old.map(({ month }) => month))].sort((one, other) => one - other);
     },
     async countVisitsBefore(createdMs) {
-      if (clickhouse.engine) return 0;
       const { rows } = await clickhouse.query<{ old: number }>({
         name: 'old_visits',
         sql: sql`SELECT least(count(), ${MAX_COUNTED_VISITS}) AS old FROM website_visits WHERE created_at < ${moment(createdMs)}`,
@@ -244,7 +247,6 @@ export function analyticsStore(
       return Number(rows[0]?.old);
     },
     async deleteVisitsBefore(createdMs) {
-      if (clickhouse.engine) return;
       const { rows } = await clickhouse.query<{ partition: number; newest_ms: number; visits: number }>({
         name: 'old_visits',
         sql: sql`SELECT _partition_value.1 AS partition, toUnixTimestamp64Milli(max(created_at)) AS newest_ms, count() AS visits

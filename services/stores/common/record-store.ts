@@ -16,6 +16,7 @@ import type { AnswerStore } from '../../shared/idempotency.js';
 import type { OrderSlots } from '../../shared/record-order.js';
 import type { RecordCountsStore } from '../../status/status-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
+import type { FollowedStore } from './sql-copy.js';
 
 export interface Refreshable {
   /** Resolves when searches find every record written before. */
@@ -42,7 +43,8 @@ export interface RecordStore
     CreditStore,
     RejectionStore,
     AnswerStore,
-    OrderSlots {
+    OrderSlots,
+    FollowedStore {
   /** Number of records per write if many records are waiting. */
   readonly preferredBatchSize: number;
   /** Status of the recovery; absent if every write is one transaction, which needs no recovery. */

@@ -23,7 +23,7 @@ export class RecordCopier {
   }
 
   /** When the reading of the current copy began, in milliseconds since the epoch; null before the first copy. */
-  beganAt(): Promise<number | null> {
+  followedAt(): Promise<number | null> {
     return this.#options.copy.beganAt();
   }
 

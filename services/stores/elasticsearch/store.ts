@@ -150,6 +150,12 @@ function composeStore(
   const bounded = boundedReads(searchTimeoutMs);
   return {
     preferredBatchSize: BATCH_RECORDS,
+    copied: {
+      hasRecords: async () => false,
+      readAudienceVersion: async () => '',
+      async *readAudiences() {},
+      hasErasedSince: async () => false,
+    },
     records: recordSource(cluster, names, {
       erased: () => completion.erasedContacts(),
       formerTokens: () => jobRunner.allFormerTokens(),

@@ -115,7 +115,7 @@ export function countMembers(
 type AudienceColumns = readonly [body: string, createdMs: bigint, updatedMs: bigint];
 
 /** The audience as JSON, assembled without parsing. */
-function audienceJson([body, created, updated]: AudienceColumns): string {
+export function audienceJson([body, created, updated]: AudienceColumns): string {
   return `${body.slice(0, -1)},"created_at":"${formatTimestamp(created)}","updated_at":"${formatTimestamp(updated)}"}`;
 }
 

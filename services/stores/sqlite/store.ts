@@ -9,10 +9,12 @@ import { settingSchemas } from '../../shared/settings.js';
 import { sql } from '../../shared/sql.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { RecordStore } from '../common/record-store.js';
+import type { HideContacts } from '../common/sql-copy.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { getAudience } from './audiences.js';
 import type { Connection } from './connection.js';
 import { contactStore } from './contacts/store.js';
+import { copiedRecords } from './copied-records.js';
 import { readFigures } from './counts.js';
 import { readCredits } from './credits.js';
 import { openDatabase } from './database.js';
@@ -63,6 +65,8 @@ export interface SqliteStoreOptions {
   onRebuild?: RebuildProgress;
   /** See `JobRunner`. */
   beforeJobStep?(): Promise<void>;
+  /** Hides erased contacts in the copies for SQL. */
+  hideInSql?: HideContacts;
   /** Whether this process continues jobs of other processes. A server continues them; a command that soon ends does not. */
   resumesJobs?: boolean;
 }
@@ -112,7 +116,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     refresh: async () => undefined,
     ...answerStore(writer, ageClock),
     ...contactStore({ writer, writeOnce, searches, reader, clock, ageClock, changesDays }),
-    eraseContacts: (command) => eraseContacts({ writer, reader, clock, jobs }, command),
+    copied: copiedRecords(reader, writer),
+    eraseContacts: (command) =>
+      eraseContacts({ writer, reader, clock, jobs, hide: options.hideInSql }, command),
     listErasures: async (search, signal) =>
       parsePage(await searches.call(search.organizationId, 'listErasures', [search], signal)),
     getAudience: (organizationId, id) =>

@@ -18,6 +18,9 @@ import type { WriteSession } from './writes/write-session.js';
 /** Visits per deleting statement, which takes about a millisecond. */
 const DELETED_PER_STATEMENT = 100;
 
+/** A key that no visit has had. */
+const NEW_KEY = sql`1 + (SELECT max(value, coalesce((SELECT max(key) FROM visits), 0)) FROM counters WHERE name = 'deleted_visit')`;
+
 /** Inserts visits until time is up. Among several records with the same id and creation time, the `winner` stays. */
 export function insertVisits(
   session: WriteSession,
@@ -38,9 +41,9 @@ function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>)
   const body = JSON.stringify(visit) as Json<Visit>;
   const insert = () =>
     connection.run(
-      sql`INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
+      sql`INSERT INTO visits (key, organization, created_ms, id, audience, country, other_country, city, browser, platform,
          has_recording, intent_score, address, start_url, company_domain, body, record_order)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       VALUES (${NEW_KEY}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       organization,
       createdMs,
       visit.id,

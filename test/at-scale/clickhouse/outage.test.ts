@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { migrate, serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { allMigrations, migrate } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 import { commonSettings, DEFAULT_TIMEOUT_MS } from '../../../services/stores/clickhouse/settings.js';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
@@ -109,7 +109,7 @@ describe('ClickHouse over HTTP', () => {
       sql: rawSql('SELECT DISTINCT name FROM schema_migrations ORDER BY name'),
       params: {},
     });
-    expect(rows.map(({ name }) => name)).to.deep.equal(serverMigrations().map(({ name }) => name));
+    expect(rows.map(({ name }) => name)).to.deep.equal(allMigrations().map(({ name }) => name));
     for (const clickhouse of clients) await clickhouse.close();
   });
 

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { accountGrants, accountStatements } from '../../../services/stores/clickhouse/account.js';
-import { serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { allMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';
 
 const folder = process.argv[2] as string;
@@ -42,7 +42,7 @@ const allowed = [
   `USE ${layout.tables}`,
   'CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String) ENGINE = MergeTree ORDER BY name',
   "INSERT INTO schema_migrations VALUES ('a', 'b')",
-  ...serverMigrations().flatMap(({ statements }) => render(statements, layout).map(({ text }) => text)),
+  ...allMigrations().flatMap(({ statements }) => render(statements, layout).map(({ text }) => text)),
   "INSERT INTO deliveries (organization_id, date, campaign_id, creative_id) VALUES ('o', '2026-01-01', 'c', 'v')",
   "INSERT INTO companies (organization_id, id) VALUES ('o', 'k')",
   'SELECT * FROM creative_deliveries FINAL',

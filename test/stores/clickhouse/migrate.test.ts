@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { statementsOf } from '../../../services/shared/sql.js';
 import type { ClickHouse } from '../../../services/stores/clickhouse/client.js';
-import {
-  commonMigrations,
-  migrate,
-  serverMigrations,
-} from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { allMigrations, migrate } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 import { type Migration, readMigrations } from '../../../services/stores/common/migrations.js';
 import { rawSql } from '../../support/raw-sql.js';
@@ -46,13 +42,13 @@ describe('ClickHouse migrations', () => {
     (await clickhouse.query({ name: 'test', sql: rawSql('SELECT * FROM things'), params: {} })).rows;
 
   it('are applied once, in order', async () => {
-    const names = commonMigrations().map(({ name }) => name);
+    const names = allMigrations().map(({ name }) => name);
     expect(await migrate(clickhouse)).to.deep.equal(names);
     expect(await migrate(clickhouse)).to.deep.equal([]);
   });
 
   it('that a crash left unrecorded are applied again without harm', async () => {
-    expect(await migrate(clickhouse)).to.have.length(commonMigrations().length);
+    expect(await migrate(clickhouse)).to.have.length(allMigrations().length);
   });
 
   it('of a later version run on what is stored, once when two processes apply them at once', async () => {
@@ -87,15 +83,11 @@ describe('ClickHouse migrations', () => {
   });
 
   it('have numbers without gaps, a verb, and repeatable statements', () => {
-    const common = commonMigrations();
-    for (const migrations of [common, serverMigrations().slice(common.length)]) {
-      expect(migrations).not.to.deep.equal([]);
-      migrations.forEach(({ name, statements }, index) => {
-        expect(name).to.match(/^(server\/)?\d{4}_[a-z]+_[a-z_]+\.sql$/);
-        expect(Number(/\d{4}/.exec(name)?.[0])).to.equal(index + 1);
-        for (const { text } of statementsOf(statements))
-          expect(text).to.match(/ IF (NOT )?EXISTS |^ALTER TABLE .* (MODIFY SETTING|DELETE WHERE) /m);
-      });
-    }
+    allMigrations().forEach(({ name, statements }, index) => {
+      expect(name).to.match(/^\d{4}_[a-z]+_[a-z_]+\.sql$/);
+      expect(Number(/\d{4}/.exec(name)?.[0])).to.equal(index + 1);
+      for (const { text } of statementsOf(statements))
+        expect(text).to.match(/ IF (NOT )?EXISTS |^ALTER TABLE .* (MODIFY SETTING|DELETE WHERE) /m);
+    });
   });
 });

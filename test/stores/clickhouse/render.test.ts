@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
 import { readSqlFile, sql, textLiteral } from '../../../services/shared/sql.js';
-import { serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { allMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { type IdOfTable, render } from '../../../services/stores/clickhouse/migrations/render.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -17,7 +17,7 @@ const ID = '00000000-0000-4000-8000-000000000000';
 const ACCESS = join(packageRoot, 'mappings/clickhouse/access.sql');
 
 const rendered = (idOf?: IdOfTable) =>
-  [...serverMigrations().map(({ statements }) => statements), readSqlFile(ACCESS)].flatMap((file) =>
+  [...allMigrations().map(({ statements }) => statements), readSqlFile(ACCESS)].flatMap((file) =>
     render(file, LAYOUT, idOf).map(({ text }) => text),
   );
 const replicas = () => rendered(() => ID);

@@ -3,7 +3,7 @@ import { sql } from '../../../shared/sql.js';
 import { MigrationNeededError } from '../../common/migrations.js';
 import type { ClickHouseServer, HttpOptions } from '../client.js';
 import { openServers } from '../http.js';
-import { migrate, serverMigrations } from './migrate.js';
+import { allMigrations, migrate } from './migrate.js';
 
 /**
  * Applies missing migrations to every replica, so that a new replica gets its tables. Throws `MigrationNeededError` if the tables of some
@@ -16,7 +16,7 @@ export async function migrateReplicas(options: HttpOptions): Promise<void> {
     for (const server of servers) await server.createDatabase();
     let known = await readTableIds(servers);
     for (const server of servers) {
-      await migrate(server, serverMigrations(), (table) => known.get(table) ?? randomUUID());
+      await migrate(server, allMigrations(), (table) => known.get(table) ?? randomUUID());
       known = await readTableIds(servers);
     }
   } finally {

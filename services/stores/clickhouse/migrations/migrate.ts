@@ -22,19 +22,12 @@ const unreleased = ({ engine, layout }: Pick<ClickHouse, 'engine' | 'layout'>) =
         'an empty database (CLICKHOUSE_DATABASE)',
       );
 
-/** Migrations that the embedded engine and servers share. */
-export const commonMigrations = (): Migration[] => readMigrations(FOLDER);
-
-/** Migrations for a server, which also holds copies of contacts, audiences and visits. */
-export function serverMigrations(): Migration[] {
-  const own = readMigrations(join(FOLDER, 'server'));
-  return [...commonMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
-}
+export const allMigrations = (): Migration[] => readMigrations(FOLDER);
 
 /** Migrations that are not applied. Throws `UnreleasedVersionError` if one was applied with other content. */
 export async function missingMigrations(
   clickhouse: ClickHouse,
-  migrations: readonly Migration[] = serverMigrations(),
+  migrations: readonly Migration[] = allMigrations(),
 ): Promise<Migration[]> {
   const applied = await appliedMigrations(clickhouse);
   return pendingMigrations(
@@ -50,7 +43,7 @@ ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_dir
 /** Applies the missing migrations and returns their names. Statements can be repeated, so a crash in between is harmless. */
 export async function migrate(
   clickhouse: ClickHouse,
-  migrations: Migration[] = clickhouse.engine ? commonMigrations() : serverMigrations(),
+  migrations: Migration[] = allMigrations(),
   idOf?: IdOfTable,
 ): Promise<string[]> {
   const { layout } = clickhouse;

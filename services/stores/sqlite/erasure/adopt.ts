@@ -1,5 +1,6 @@
 import { sql } from '../../../shared/sql.js';
 import { DataFolderError } from '../../data-folder/errors.js';
+import { lastChange } from '../change-counter.js';
 import { Connection } from '../connection.js';
 import { openDatabase } from '../database.js';
 import { isMigrated } from '../migrations/migrate.js';
@@ -61,13 +62,17 @@ function copyList(newer: Connection, connection: Connection, secret: string): nu
   )) {
     addEntry(connection, { organizationId, hash, isNamed: isNamed === 1n });
   }
+  // The copy for SQL in the backup may hold these persons, so the proofs wait for a new copy.
+  connection.run(sql`UPDATE counters SET value = value + 1 WHERE name = 'change'`);
+  const change = lastChange(connection);
   let count = 0;
   for (const row of newer.each<[string, string, string]>(
     sql`SELECT id, organization_id, proof FROM erasures`,
   )) {
     connection.run(
-      sql`INSERT OR REPLACE INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
+      sql`INSERT OR REPLACE INTO erasures (id, organization_id, proof, completed_at, change) VALUES (?, ?, ?, NULL, ?)`,
       ...row,
+      change,
     );
     count++;
   }

@@ -1,6 +1,6 @@
 /**
- * The last part of erasures. Data that the erasure steps removed remains in two places: older segments of the text index, and the
- * write-ahead log, which keeps earlier versions of pages. In the tables, SQLite overwrote the data when it was removed.
+ * The last part of erasures. Data that the erasure steps removed remains in three places: the copy for SQL, which a follower makes again;
+ * older segments of the text index; and the write-ahead log, which keeps earlier versions of pages. In the tables, SQLite overwrote the data when it was removed.
  */
 
 import { sql } from '../../../shared/sql.js';
@@ -64,12 +64,12 @@ export class ErasureCompletion {
     return removed.length + this.#inLog.length > 0 ? 'waiting' : 'nothing';
   }
 
-  /** Erasures without remaining contacts that wait neither for a rewrite nor for the log. */
+  /** Erasures without remaining contacts that wait neither for a new copy for SQL, nor for a rewrite, nor for the log. */
   #removed(): string[] {
     return this.#connection
       .rows<[string]>(
         sql`SELECT id FROM erasures WHERE completed_at IS NULL AND id NOT IN (SELECT id FROM jobs)
-            AND id NOT IN (SELECT value FROM json_each(?))`,
+            AND NOT EXISTS (SELECT 1 FROM sql_copies WHERE start < change) AND id NOT IN (SELECT value FROM json_each(?))`,
         JSON.stringify(this.#inLog),
       )
       .map(([id]) => id);

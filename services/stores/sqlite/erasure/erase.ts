@@ -83,8 +83,9 @@ export function eraseStep(
   );
   const hashes = isRemoved ? allHashes(connection, proofId, proof) : proof.hashes;
   connection.run(
-    sql`UPDATE erasures SET proof = ? WHERE id = ?`,
+    sql`UPDATE erasures SET proof = ?, change = ? WHERE id = ?`,
     toJson({ ...proof, hashes, removed }),
+    isRemoved ? session.nextChange() : null,
     proofId,
   );
   if (isRemoved) connection.run(sql`DELETE FROM erasure_steps WHERE erasure = ?`, proofId);

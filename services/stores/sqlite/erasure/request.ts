@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ERASURE_WAIT_MS, type EraseCommand, type ErasureResult } from '../../../contacts/erasure-store.js';
 import type { Clock } from '../../../shared/time.js';
+import type { HideContacts } from '../../common/sql-copy.js';
 import type { JobRunner } from '../jobs/job-runner.js';
 import type { Reader } from '../reader.js';
 import type { Writer } from '../writes/record-messages.js';
@@ -17,11 +18,12 @@ export interface ErasureDeps {
   reader: Reader;
   clock: Clock;
   jobs: JobRunner;
+  hide: HideContacts | undefined;
 }
 
 /** Throws only if the erasure did not begin. After a later failure or a restart, the job continues the erasure. */
 export async function eraseContacts(
-  { writer, reader, clock, jobs }: ErasureDeps,
+  { writer, reader, clock, jobs, hide }: ErasureDeps,
   command: EraseCommand,
 ): Promise<ErasureResult> {
   const { organizationId, proofId } = command;
@@ -40,6 +42,8 @@ export async function eraseContacts(
   const timeout = pause(ERASURE_WAIT_MS.removal, waiting.signal).then(() => false);
   const isRemoved = await Promise.race([done, timeout]);
   waiting.abort();
+  // If this fails, the follower of the feed of changes removes the contacts.
+  await hide?.(organizationId, erased).catch(() => undefined);
   if (isRemoved) {
     const end = performance.now() + ERASURE_WAIT_MS.completion;
     while (performance.now() < end && proof().completed_at === null) await pause(POLL_MS);

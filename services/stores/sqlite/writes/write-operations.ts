@@ -31,6 +31,7 @@ import {
   updateContact,
   upsertContacts,
 } from '../contacts/writes.js';
+import { noteCopy } from '../copied-records.js';
 import { addCredits, setCredits } from '../credits.js';
 import { beginErasure } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
@@ -117,6 +118,7 @@ export function writeOperations(session: WriteSession) {
     claimAnswer: (request: AnswerKey, keptMs: number) => toJson(claimAnswer(connection, request, keptMs)),
     keepAnswer: (answer: Parameters<typeof keepAnswer>[1]) => done(keepAnswer(connection, answer)),
     releaseAnswer: (request: AnswerKey) => done(releaseAnswer(connection, request)),
+    noteCopy: (copy: number, start: number | null) => done(noteCopy(connection, copy, start)),
     beginErasure: (command: EraseCommand, now: number) => done(beginErasure(session, command, now)),
     /** Does nothing but start the thread, which completes erasures while it is idle. */
     wake: () => done(undefined),

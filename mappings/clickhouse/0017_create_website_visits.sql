@@ -1,4 +1,5 @@
--- Visits of the records store, written together with it. Of several records of a visit the first stays: it has the greatest version.
+-- Visits of the records store. Of several records of a visit the first stays: it has the greatest version. On servers each write of visits
+-- goes to both stores. In the data folder the follower writes them.
 CREATE TABLE IF NOT EXISTS website_visits
 (
     organization_id String CODEC(ZSTD(1)),

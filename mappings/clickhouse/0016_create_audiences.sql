@@ -1,4 +1,6 @@
--- As contacts.
+-- Audiences of the records store. Whenever one changes, the follower fills a new table, which takes this name when it is whole.
+DROP TABLE IF EXISTS audiences;
+
 CREATE TABLE IF NOT EXISTS audiences
 (
     organization_id String CODEC(ZSTD(1)),

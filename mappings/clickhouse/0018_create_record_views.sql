@@ -1,3 +1,5 @@
+DROP VIEW IF EXISTS {{views}}.contacts;
+
 CREATE VIEW IF NOT EXISTS {{views}}.contacts
 (
     organization_id String COMMENT 'Organization the row belongs to',
@@ -64,8 +66,10 @@ AS SELECT
     audience_ids,
     created_at,
     updated_at
-FROM contacts
+FROM contacts FINAL
 COMMENT 'The contacts, one row each';
+
+DROP VIEW IF EXISTS {{views}}.audiences;
 
 CREATE VIEW IF NOT EXISTS {{views}}.audiences
 (
@@ -92,6 +96,8 @@ AS SELECT
 FROM audiences
 COMMENT 'The audiences, one row each';
 
+DROP VIEW IF EXISTS {{views}}.memberships;
+
 CREATE VIEW IF NOT EXISTS {{views}}.memberships
 (
     organization_id String COMMENT 'Organization the row belongs to',
@@ -102,9 +108,11 @@ AS SELECT
     organization_id,
     member_of AS audience_id,
     contact_id
-FROM contacts
+FROM contacts FINAL
 ARRAY JOIN audience_ids AS member_of
 COMMENT 'A row for each audience of each contact';
+
+DROP VIEW IF EXISTS {{views}}.website_visits;
 
 CREATE VIEW IF NOT EXISTS {{views}}.website_visits
 (

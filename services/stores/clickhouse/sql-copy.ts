@@ -1,0 +1,103 @@
+/** The tables of contacts, audiences and visits that SQL reads. */
+import { randomBytes } from 'node:crypto';
+import { checkedIdentifier, sql, textLiteral } from '../../shared/sql.js';
+import type { CopiedTable, CopyPosition, NewTables, SqlCopy } from '../common/sql-copy.js';
+import type { ClickHouse } from './client.js';
+import {
+  audienceLines,
+  contactLines,
+  hiddenLines,
+  partitionOfVisit,
+  splitByMonths,
+  visitRows,
+} from './rows.js';
+import { MAX_MONTHS_PER_INSERT } from './settings.js';
+
+/** Part of the names of tables that are not yet read, or no longer. */
+export const NEXT = '_next_';
+
+export function sqlCopy(clickhouse: ClickHouse): SqlCopy {
+  const name = 'copy_records';
+  const { tables } = clickhouse.layout;
+
+  const writer = (
+    suffix: string,
+  ): Pick<NewTables, 'insertContacts' | 'insertAudiences' | 'insertVisits'> => ({
+    insertContacts: (changes, position) =>
+      clickhouse.insert(name, contactLines(`contacts${suffix}`, changes, position)),
+    insertAudiences: (lines) => clickhouse.insert(name, audienceLines(`audiences${suffix}`, lines)),
+    async insertVisits(visits) {
+      for (const part of splitByMonths(visits, partitionOfVisit, MAX_MONTHS_PER_INSERT)) {
+        const rows = visitRows(part);
+        if (rows.text !== '') await clickhouse.insert(name, { ...rows, table: `${rows.table}${suffix}` });
+      }
+    },
+  });
+
+  async function nextTables(): Promise<string[]> {
+    const { rows } = await clickhouse.query<{ name: string }>({
+      name,
+      sql: sql`SELECT name FROM system.tables WHERE database = ${textLiteral(tables)} AND position(name, ${textLiteral(NEXT)}) > 0`,
+      params: {},
+    });
+    return rows.map((row) => row.name);
+  }
+
+  const drop = (table: string) =>
+    clickhouse.command(
+      name,
+      sql`DROP TABLE IF EXISTS ${checkedIdentifier(table)} SYNC SETTINGS max_table_size_to_drop = 0`,
+      true,
+    );
+
+  const { insertContacts, insertVisits } = writer('');
+  return {
+    insertContacts,
+    insertVisits,
+
+    async readPosition() {
+      const { rows } = await clickhouse.query<{ position: string }>({
+        name,
+        sql: sql`SELECT position FROM contacts WHERE organization_id = '' ORDER BY version DESC LIMIT 1`,
+        params: {},
+      });
+      return rows[0] ? (JSON.parse(rows[0].position) as CopyPosition) : null;
+    },
+
+    async begin(made: readonly CopiedTable[]) {
+      const suffix = `${NEXT}${randomBytes(6).toString('hex')}`;
+      const names = made.map((table) => ({
+        table: checkedIdentifier(table),
+        next: checkedIdentifier(`${table}${suffix}`),
+      }));
+      for (const { table, next } of names) {
+        await clickhouse.command(name, sql`CREATE TABLE ${next} AS ${table}`, true);
+      }
+      return {
+        ...writer(suffix),
+        async swap() {
+          for (const { table, next } of names)
+            await clickhouse.command(name, sql`EXCHANGE TABLES ${table} AND ${next}`, true);
+        },
+        async drop() {
+          for (const { next } of names) await drop(next.text);
+        },
+      };
+    },
+
+    async dropAbandoned() {
+      for (const table of await nextTables()) await drop(table);
+    },
+
+    async hide(organizationId, contactIds) {
+      if (contactIds.length === 0) return;
+      const made = (await nextTables()).filter((table) => table.startsWith('contacts'));
+      // The tables that are being made come first: if a swap happens in between, the rows are in both tables.
+      for (const table of made) {
+        // The table may be gone by now.
+        await clickhouse.insert(name, hiddenLines(table, organizationId, contactIds)).catch(() => undefined);
+      }
+      await clickhouse.insert(name, hiddenLines('contacts', organizationId, contactIds));
+    },
+  };
+}
