@@ -1,8 +1,9 @@
-import { closeSync, openSync, readlinkSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { closeSync, existsSync, openSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { packageRoot } from '../shared/fs.js';
 import { CommandError } from './errors.js';
 
 /** The parts of the process that a command uses. */
@@ -73,11 +74,22 @@ type Style = Parameters<typeof styleText>[0];
 export const printOut = (io: Io, line: string, style?: Style) => print(io, 'stdout', line, style);
 
 /** Writes a line to standard error: information for people in addition to the result. */
-export const printErr = (io: Io, line: string, style?: Style) => print(io, 'stderr', line, style);
+export const printErr = (io: Io, line: string, style?: Style) =>
+  print(io, 'stderr', asTyped(io.env, line), style);
 
 /** Writes a line to standard output that begins with a styled mark. */
 export const printMarked = (io: Io, style: Style, mark: string, line: string) =>
-  void io.stdout.write(`${styled(io, 'stdout', style, mark)} ${printable(line)}\n`);
+  void io.stdout.write(`${styled(io, 'stdout', style, mark)} ${printable(asTyped(io.env, line))}\n`);
+
+/** Commands in a message as they can be typed in this folder: by name if the PATH has it, otherwise by the path of the script. */
+function asTyped({ PATH = '' }: Io['env'], line: string): string {
+  const isInPath = PATH.split(delimiter).some((folder) => existsSync(join(folder, 'reachline')));
+  const script = join(packageRoot, 'reachline');
+  if (isInPath || !existsSync(script)) return line;
+  const path = relative(process.cwd(), script);
+  const typed = path.startsWith('..') ? script : `./${path}`;
+  return line.replace(/(?<![\w./-])reachline (?=[a-z])/g, `${typed} `);
+}
 
 function print(io: Io, stream: 'stdout' | 'stderr', line: string, style?: Style): void {
   const text = printable(line);

@@ -128,11 +128,18 @@ export async function startGateway(
   };
 }
 
-function listen(server: Server, { host, port }: Config): Promise<void> {
+function listen(server: NetServer, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, host, port, 'PORT')));
     server.listen(port, host, resolve);
   });
+}
+
+/** Listens for a moment. Throws what `startGateway` would throw for the address. */
+export async function checkAddress(address: Pick<Config, 'host' | 'port'>): Promise<void> {
+  const server = new NetServer();
+  await listen(server, address);
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** Serves `/metrics` on a separate port; undefined if no such port is configured. */

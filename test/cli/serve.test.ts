@@ -1,8 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { packageRoot } from '../../services/shared/fs.js';
+import { startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { run, serve } from './support.js';
@@ -64,13 +68,58 @@ describe('reachline serve', function () {
     expect(await served.stop()).to.include({ code: 0 });
   });
 
+  it('looks whether its port is free before it loads the sample', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const taken = await run(['serve', '--demo', '--port', String(port)], { env });
+    server.close();
+    expect(taken.code).to.equal(1);
+    expect(taken.stderr).to.match(new RegExp(`^Port ${port} is in use.*\\n$`));
+    expect(existsSync(join(folder, 'data'))).to.equal(false);
+  });
+
+  it('prints a link that signs in, and a key that the next command uses, at every start with the sample', async () => {
+    for (const isLoaded of [false, true]) {
+      const served = await serve(['--demo'], { env });
+      await until(() => served.output().includes('network_a/campaigns'), 'the server prints requests');
+      const output = served.output();
+      expect(output.includes('Loading sample data')).to.equal(!isLoaded);
+      const [, key = '', query = ''] =
+        /\/console#key=(\S+)[\s\S]*\nexport KEY=\1\n\n(curl .*)\n/.exec(output) ?? [];
+      const { body } = await served.call('/api/key', undefined, { method: 'GET', key });
+      expect(body).to.include({ organization_id: 'org_demo' });
+      const { stdout } = spawnSync('bash', ['-c', query], {
+        encoding: 'utf8',
+        env: { ...process.env, KEY: key },
+      });
+      expect((JSON.parse(stdout) as { contacts: object[] }).contacts).to.have.length(3);
+      await served.stop();
+    }
+  });
+
+  it('writes commands as they can be typed where they are read', async () => {
+    const create = 'keys create --organization org_acme';
+    const inFolder = async (cwd: string, PATH: string) => {
+      const served = await startServer({ args: ['serve'], cwd, environment: { ...env, PATH } });
+      await until(() => served.output().includes('--demo'), 'the server says how to begin');
+      await served.stop();
+      return served.output();
+    };
+    const { PATH = '' } = process.env;
+    expect(await inFolder(packageRoot, PATH)).to.contain(`: ./reachline ${create}`);
+    expect(await inFolder(folder, PATH)).to.contain(`: ${packageRoot}/reachline ${create}`);
+    await symlink(join(packageRoot, 'reachline'), join(folder, 'reachline'));
+    expect(await inFolder(packageRoot, `${PATH}:${folder}`)).to.contain(`: reachline ${create}`);
+  });
+
   it('loads no sample where another organization has data', async () => {
     const file = join(folder, 'campaigns.ndjson');
     await writeFile(file, '{"id":"k1"}');
     const args = ['ingest', 'network-a-campaigns', file, '--organization', 'org_mine'];
     expect(await run(args, { env })).to.include({ code: 0 });
     const served = await serve(['--demo'], { env });
-    await until(() => served.output().includes('Nothing was loaded'), 'the server says so');
+    await until(() => served.output().includes('was not loaded'), 'the server says so');
     await served.stop();
     const credits = await run(['credits', 'show', '--organization', 'org_demo'], { env });
     expect(credits.stdout).to.equal('unmetered\n');

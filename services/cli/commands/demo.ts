@@ -1,60 +1,54 @@
 import { issueKey } from '../../accounts/keys.js';
 import { DEMO_ORGANIZATION, daysBefore } from '../../demo/calendar.js';
-import { DEMO_RECORDS, demoIsLoaded, hasOtherData, loadDemo } from '../../demo/load.js';
+import { DEMO_RECORDS, demoIsLoaded, loadDemo } from '../../demo/load.js';
 import { loadConfig } from '../../shared/config.js';
+import { DAY_MS } from '../../shared/time.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
 import { formatCount, type Io, printErr, printOut } from '../io.js';
 import { withProgress } from '../progress.js';
+
+const KEY_LIFETIME_MS = 30 * DAY_MS;
 
 /** Loads the sample data into the stores, next to existing data, and prints a key for it. */
 export async function demo(io: Io): Promise<void> {
   const stores = await openStores(loadConfig(io.env));
   try {
-    const key = await loadDemoData(io, stores);
-    if (key === null) {
-      printErr(
-        io,
-        `The sample data is loaded already. For a key: reachline keys create --organization ${DEMO_ORGANIZATION}`,
-      );
-      return;
-    }
-    printOut(io, key);
+    if (await demoIsLoaded(stores.records)) printErr(io, 'The sample data is loaded already.');
+    printOut(io, await loadDemoData(io, stores));
     printErr(
       io,
-      `This key is for the organization ${DEMO_ORGANIZATION}; it is shown only once. Now run: reachline serve`,
+      `This key is for the organization ${DEMO_ORGANIZATION}, for 30 days; it is shown only once. Now run: reachline serve`,
     );
   } finally {
     await stores.close();
   }
 }
 
-/**
- * Loads the sample data, or completes an interrupted load, and returns a new key for it. Returns null if the data was complete already or,
- * with `onlyIfEmpty`, if the stores hold other data.
- */
-export async function loadDemoData(
-  io: Io,
-  stores: Stores,
-  { onlyIfEmpty = false } = {},
-): Promise<string | null> {
-  if (await demoIsLoaded(stores.records)) return null;
-  if (onlyIfEmpty && (await hasOtherData(stores))) return null;
-  printErr(io, `Loading sample data (about ${formatCount(DEMO_RECORDS)} records) …`);
-  const seconds = await withProgress(io, async (progress) => {
-    await loadDemo(stores, {
-      now: Date.now(),
-      onProgress: (records) => progress.update('', records, DEMO_RECORDS),
+/** Loads the sample data, or completes an interrupted load, unless it is loaded already. Returns a new key for it. */
+export async function loadDemoData(io: Io, stores: Stores): Promise<string> {
+  if (!(await demoIsLoaded(stores.records))) {
+    printErr(io, `Loading sample data (about ${formatCount(DEMO_RECORDS)} records) …`);
+    const seconds = await withProgress(io, async (progress) => {
+      await loadDemo(stores, {
+        now: Date.now(),
+        onProgress: (records) => progress.update('', records, DEMO_RECORDS),
+      });
+      return progress.seconds;
     });
-    return progress.seconds;
+    printErr(io, `Sample data loaded in ${seconds.toFixed(1)} s.`);
+  }
+  return issueKey(stores.records, {
+    organizationId: DEMO_ORGANIZATION,
+    name: 'sample data',
+    scopes: ['*'],
+    expiresAt: new Date(Date.now() + KEY_LIFETIME_MS).toISOString(),
   });
-  printErr(io, `Sample data loaded in ${seconds.toFixed(1)} s.`);
-  return issueKey(stores.records, { organizationId: DEMO_ORGANIZATION, name: 'sample data', scopes: ['*'] });
 }
 
-/** `curl` commands that find something in the sample data. `today` is `YYYY-MM-DD`. */
-export function firstRequests(url: string, key: string, today: string): string {
+/** `curl` commands that find something in the sample data, with the key in `$KEY`. `today` is `YYYY-MM-DD`. */
+export function firstRequests(url: string, today: string): string {
   const curl = (path: string, body: object) =>
-    `curl -s ${url}${path} -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+    `curl -s ${url}${path} -H "X-Api-Key: $KEY" -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   const organization_id = DEMO_ORGANIZATION;
   return [
     curl('/api/contacts/search', { organization_id, query: 'marketing', limit: 3 }),

@@ -30,7 +30,11 @@ export interface DoctorOptions {
 /** Resolves with exit code 1 if a check fails. Opening embedded stores migrates them, as `serve` does; stores on servers are only read. */
 export async function doctor(io: Io, { deep = false, acceptClock }: DoctorOptions = {}): Promise<number> {
   let problems = 0;
-  const warn = (text: string) => printMarked(io, 'yellow', '!', text);
+  let warnings = 0;
+  const warn = (text: string) => {
+    warnings++;
+    printMarked(io, 'yellow', '!', text);
+  };
   const show = (result: CheckResult) => {
     if ('ok' in result) printMarked(io, 'green', '✓', result.ok);
     else if ('warning' in result) warn(result.warning);
@@ -57,7 +61,7 @@ export async function doctor(io: Io, { deep = false, acceptClock }: DoctorOption
     const server = await findServer(config);
     if (server === undefined) show(await checkPort(config));
     else if (!stores) show({ ok: `A Reachline server answers at ${server}` });
-    else if (stores.server !== server) show(otherFolder(config, server));
+    else if (stores.server !== server) warn(otherFolder(config, server));
     if (stores?.isUsed) {
       const backup = readLastBackup(config.dataDir);
       if (backup) show({ ok: `The last backup, ${backup.folder}, was taken at ${backup.taken_at}` });
@@ -67,11 +71,15 @@ export async function doctor(io: Io, { deep = false, acceptClock }: DoctorOption
     for (const problem of stores?.clockProblems ?? []) show({ failed: problem });
     if (deep) (await checkWhole(config, stores)).forEach(show);
   }
-  printOut(
-    io,
-    problems === 0 ? 'All is well.' : `${problems} ${problems === 1 ? 'problem' : 'problems'} to fix.`,
-  );
+  printOut(io, verdict(problems, warnings));
   return problems === 0 ? EXIT.ok : EXIT.failed;
+}
+
+function verdict(problems: number, warnings: number): string {
+  if (problems > 0) return `${problems} ${problems === 1 ? 'problem' : 'problems'} to fix.`;
+  if (warnings > 0)
+    return `Nothing is broken. ${warnings === 1 ? '1 line' : `${warnings} lines`} with ! to look at.`;
+  return 'All is well.';
 }
 
 const isOk = (result: CheckResult) => !('failed' in result);
@@ -237,6 +245,5 @@ const whole = (store: string, problems: readonly string[]): CheckResult[] =>
     ? [{ ok: `${store} is intact` }]
     : problems.map((problem) => ({ failed: `${store} is damaged (${problem}): ${RESTORE}` }));
 
-const otherFolder = ({ dataDir }: Config, server: string): CheckResult => ({
-  failed: `The Reachline server at ${server} uses another data folder than ${resolve(dataDir)}: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
-});
+const otherFolder = ({ dataDir }: Config, server: string): string =>
+  `The Reachline server at ${server} uses another data folder than ${resolve(dataDir)}: to serve this folder too, set PORT to another port`;

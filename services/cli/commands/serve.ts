@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Publisher } from '../../../ingest/publisher.js';
 import type { SupervisedWorker, superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
-import { type GatewayOptions, startGateway } from '../../gateway/server.js';
+import { checkAddress, type GatewayOptions, startGateway } from '../../gateway/server.js';
 import { type Config, loadConfig } from '../../shared/config.js';
 import { utcDate } from '../../shared/time.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
@@ -15,7 +15,6 @@ import { startRetention } from '../retention.js';
 import { withSqlEndpoint } from '../sql-endpoint.js';
 import { logIgnoredVariables, startupOptions } from '../startup.js';
 
-const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 /** Milliseconds from a signal until the process ends, even if work is still running. */
 const GRACE_MS = 9500;
 /** Part of these milliseconds in which requests and the worker may finish normally. */
@@ -35,6 +34,8 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   if (options.port !== undefined) config.port = options.port;
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
+  // Before the stores open: loading the sample data into them takes seconds.
+  await checkAddress(config);
   const opened = await openStores(config, {
     ...startupOptions(logger, !(config.kafka && config.clickhouse)),
     analyticsOnDemand: 'new',
@@ -106,7 +107,7 @@ async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Printed once the gateway listens: a new key for the sample data, or hints how to get one. */
+/** Printed once the gateway listens: a new key for the sample data, which every start prints, or hints how to get one. */
 interface Greeting {
   key: string | null;
   hints: string[];
@@ -115,10 +116,14 @@ interface Greeting {
 /** Prepares the greeting. With `demo`, first loads the sample data into empty stores. */
 async function prepareGreeting(io: Io, stores: Stores, { demo }: ServeOptions): Promise<Greeting> {
   if (demo) {
+    const { demoIsLoaded, hasOtherData } = await import('../../demo/load.js');
+    if (!(await demoIsLoaded(stores.records)) && (await hasOtherData(stores))) {
+      const refused =
+        'The sample data was not loaded, because the stores hold data already. For a key: reachline keys create --organization <id>';
+      return { key: null, hints: [refused] };
+    }
     const { loadDemoData } = await import('./demo.js');
-    const key = await loadDemoData(io, stores, { onlyIfEmpty: true });
-    const loaded = `Nothing was loaded, because the stores hold data already. For a key: ${KEY_COMMAND}`;
-    return { key, hints: key === null ? [loaded] : [] };
+    return { key: await loadDemoData(io, stores), hints: [] };
   }
   // The server must start even if the store became unavailable: only the hints need it.
   return { key: null, hints: await firstSteps(stores).catch(() => []) };
@@ -142,7 +147,7 @@ async function sayListening(io: Io, url: string, { key, hints }: Greeting): Prom
   for (const hint of hints) printErr(io, hint);
   if (key === null) return;
   const { firstRequests } = await import('./demo.js');
-  printOut(io, `API key of ${DEMO_ORGANIZATION}, shown only once: ${key}`);
-  printOut(io, `Console, signed in with it: ${url}/console#key=${key}`);
-  printOut(io, `Try:\n\n${firstRequests(url, key, utcDate(Date.now()))}\n`);
+  printOut(io, `Console, signed in: ${url}/console#key=${key}`);
+  printOut(io, `Set the key of ${DEMO_ORGANIZATION} in another terminal, and send a request:`);
+  printOut(io, `\nexport KEY=${key}\n\n${firstRequests(url, utcDate(Date.now()))}\n`);
 }
