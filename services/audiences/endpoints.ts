@@ -41,6 +41,16 @@ export async function requireAudience(
   return audience;
 }
 
+/** Throws 404 if the organization lacks one of the audiences. */
+export async function requireAudiences(
+  store: Pick<AudienceStore, 'getAudience'>,
+  organizationId: string,
+  audienceIds: readonly string[],
+  request?: Cancellable,
+): Promise<void> {
+  await Promise.all(audienceIds.map((id) => requireAudience(store, organizationId, id, request)));
+}
+
 function audienceChanged(organizationId: string, audienceId: string): Problem {
   const detail =
     'The audience has changed since if_updated_at. Get it again, and send the change with the new updated_at.';

@@ -1,6 +1,6 @@
 /** Adds many contacts to an audience at once, or removes many contacts from it (contract 3.16). */
 import type { AudienceStore } from '../audiences/audience-store.js';
-import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
+import { audienceNotFound, requireAudiences } from '../audiences/endpoints.js';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { invalid, Problem } from '../http/problems.js';
 import { readCursor, writeCursor } from '../search/cursor.js';
@@ -15,7 +15,7 @@ import {
   RemoveContactsRequest,
   RemoveContactsResponse,
 } from './schema.js';
-import { searchContacts, toContactSearch } from './search.js';
+import { namedAudiences, searchContacts, toContactSearch } from './search.js';
 import { type Identifier, idIdentifiers } from './suppression.js';
 
 interface BulkServices {
@@ -158,7 +158,7 @@ async function findMatches(
   const scope = { operation, organizationId, filters: { ...given, of: audience_id } };
   const after = cursor ? readCursor(scope, cursor, textQuery) : undefined;
   if (after && 'code' in after) throw invalid({ pointer: '/cursor', ...after });
-  if (given.audience_id) await requireAudience(services.records, organizationId, given.audience_id, context);
+  await requireAudiences(services.records, organizationId, namedAudiences(given), context);
   const { page, fallback } = await searchContacts(
     (search) => services.records.searchContactKeys(search, context),
     {

@@ -8,6 +8,7 @@ import type { OrderedRecord } from '../shared/record-order.js';
 import type { FieldError } from '../shared/validation.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { KnownPeople, PeopleQuery } from './duplicates.js';
+import type { PresenceField } from './field-types.js';
 import type { ContactSort, FacetField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
 import type { ValueField, WordField } from './searchable.js';
@@ -28,14 +29,28 @@ export type ContactFilter =
   /** The field has one of these values, in normal form. */
   | { kind: 'value'; field: ValueField; values: string[] }
   /** A work or personal email, normalized by `normalizeEmail`, with an @. */
-  | { kind: 'email'; email: string };
+  | { kind: 'email'; email: string }
+  | { kind: 'has'; field: PresenceField }
+  | { kind: 'lacks'; field: PresenceField };
 
-export interface ContactSearch {
-  organizationId: string;
+/** Conditions that must all hold. Times are milliseconds since the epoch. */
+export interface ContactCriteria {
   audienceId?: string;
   filters: ContactFilter[];
-  /** Milliseconds since the epoch, exclusive. */
+  /** Exclusive. */
   updatedAfter?: number;
+  /** Inclusive. */
+  createdFrom?: number;
+  /** Exclusive. */
+  createdBefore?: number;
+}
+
+export interface ContactSearch extends ContactCriteria {
+  organizationId: string;
+  /** At least one of these must hold. Absent if every contact fulfils one of these. */
+  anyOf?: ContactCriteria[];
+  /** None of these may hold. */
+  noneOf?: ContactCriteria[];
   query?: TextQuery;
   /** Order of a search without a query; by default the newest contacts come first. */
   sort?: Sort<ContactSort>;
@@ -58,6 +73,17 @@ export interface ContactPage extends FacetedPage<Json<Contact>, FacetField> {
   /** Present if no contact matches every term and the search has a `match`. */
   partial?: PartialMatch;
 }
+
+/** Whether criteria select every contact. */
+export const selectsAll = ({
+  audienceId,
+  filters,
+  updatedAfter,
+  createdFrom,
+  createdBefore,
+}: ContactCriteria): boolean =>
+  filters.length === 0 &&
+  [audienceId, updatedAfter, createdFrom, createdBefore].every((each) => each === undefined);
 
 /** Bytes to reserve for the explanation of a contact. */
 export const explanationBytes = ({ explain, query }: ContactSearch): number =>

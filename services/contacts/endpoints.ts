@@ -1,5 +1,5 @@
 import type { AudienceStore } from '../audiences/audience-store.js';
-import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
+import { audienceNotFound, requireAudience, requireAudiences } from '../audiences/endpoints.js';
 import { cursorListWith } from '../http/cursor-list.js';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
@@ -46,7 +46,7 @@ import {
   UpdateContactRequest,
   UpdateContactResponse,
 } from './schema.js';
-import { searchContacts, toContactSearch, withPartial } from './search.js';
+import { namedAudiences, searchContacts, toContactSearch, withPartial } from './search.js';
 import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
 import { identifiersOf, idIdentifiers, namedIdentifiers } from './suppression.js';
 
@@ -387,9 +387,8 @@ const searchContactsEndpoint = endpoint({
     pageFields: ['facets', 'explain'],
     async readPage(context, range) {
       const { body, organizationId, services, textQuery, signal } = context;
-      const { audience_id } = body;
-      if (audience_id && !range.skipsTotal)
-        await requireAudience(services.records, organizationId, audience_id, context);
+      if (!range.skipsTotal)
+        await requireAudiences(services.records, organizationId, namedAudiences(body), context);
       const search = { ...toContactSearch(organizationId, body, textQuery), ...range };
       const { page, query } = await searchContacts(
         (part) => services.records.searchContacts(part, context),

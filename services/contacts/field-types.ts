@@ -35,3 +35,13 @@ export const isArrayField = (name: ContactField): boolean =>
 
 /** Maximum audiences of a contact (contract 3.2). */
 export const MAX_AUDIENCES_PER_CONTACT = 10_000;
+
+/** Fields whose presence a filter may require (contract 3.8). */
+export const PRESENCE_FIELDS = [
+  'work_emails',
+  'personal_emails',
+  'phones',
+  'network_a_url',
+  'company_domain',
+] as const satisfies ContactField[];
+export type PresenceField = (typeof PRESENCE_FIELDS)[number];

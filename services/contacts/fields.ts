@@ -99,6 +99,7 @@ export const FACET_FIELDS = [
   'job_title',
   'company_name',
   'company_domain',
+  'company_industry',
   'functional_area',
   'city',
   'state_region',

@@ -24,7 +24,7 @@ import {
   text,
   withDefault,
 } from '../shared/schema.js';
-import { MAX_AUDIENCES_PER_CONTACT } from './field-types.js';
+import { MAX_AUDIENCES_PER_CONTACT, PRESENCE_FIELDS } from './field-types.js';
 import {
   CONTACT_SORTS,
   createRequestFields,
@@ -294,15 +294,47 @@ const contactFilters = {
   updated_after: optional(dateTime('Only contacts that last changed after this moment.')),
 };
 
+const presentFields = (description: string) =>
+  optional(
+    arrayOf(description, stringEnum('A field of contacts.', PRESENCE_FIELDS), {
+      minItems: 1,
+      maxItems: PRESENCE_FIELDS.length,
+    }),
+  );
+
 /** Filters that `audiences/contacts/search` does not have. */
-const segmentFilters = {
+const moreFilters = {
   audience_id: optional(id('Only members of this audience.')),
+  company_industry: wordFilter('industry'),
   company_domains: optional(
     arrayOf(
       'Domains, compared like `company_domain`; one of them must be the domain of the company.',
       text('A domain.', { minLength: 1 }),
       { minItems: 1, maxItems: 1000 },
     ),
+  ),
+  data_import_id: optional(text('Whole id of the import that created the contact.')),
+  has: presentFields('The contact has all of these fields.'),
+  lacks: presentFields('The contact has none of these fields.'),
+  created_after: optional(dateTime('Only contacts created at or after this moment.')),
+  created_before: optional(dateTime('Only contacts created before this moment.')),
+};
+
+const FilterObject = strictObject(
+  { ...contactFilters, ...moreFilters },
+  { $id: 'ContactFilter', description: 'Filters of a contact search, which must all match.' },
+);
+/** The filters of a contact search, without `any_of` and `none_of`. */
+export type FilterObject = Static<typeof FilterObject>;
+
+const filterObjects = (description: string) =>
+  optional(arrayOf(description, FilterObject, { minItems: 1, maxItems: 10 }));
+
+const segmentFilters = {
+  ...moreFilters,
+  any_of: filterObjects('Objects with filters of this request, of which at least one must match.'),
+  none_of: filterObjects(
+    'Objects with filters of this request that must not match. Each names at least one field.',
   ),
 };
 

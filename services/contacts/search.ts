@@ -1,5 +1,5 @@
 /** Turns requests into contact searches. The functions have no side effects and are the same for every store. */
-import { invalid, noWords } from '../http/problems.js';
+import { invalid, noWords, pointerOf } from '../http/problems.js';
 import { normalizeCountry, withCountries } from '../search/countries.js';
 import {
   type EquivalentKind,
@@ -21,8 +21,20 @@ import { sortOf } from '../search/sort.js';
 import { isRepeat, markRepeats } from '../search/words.js';
 import { codePoints, hasLetterOrDigit, spelledOut, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
-import type { ContactFilter, ContactPage, ContactSearch, FilterWord } from './contact-store.js';
-import type { BulkFilter, SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
+import {
+  type ContactCriteria,
+  type ContactFilter,
+  type ContactPage,
+  type ContactSearch,
+  type FilterWord,
+  selectsAll,
+} from './contact-store.js';
+import type {
+  BulkFilter,
+  FilterObject,
+  SearchAudienceContactsRequest,
+  SearchContactsRequest,
+} from './schema.js';
 import {
   EQUIVALENT_FIELDS,
   FILTER_EQUIVALENTS,
@@ -37,18 +49,7 @@ const MAX_FILTER_EQUIVALENTS = 128;
 /** Fields whose words are also found joined with their neighbours. */
 const JOINED_FIELDS: ReadonlySet<WordField> = new Set(['first_name', 'last_name', 'company_name']);
 
-type GivenFilters = Omit<
-  SearchContactsRequest,
-  | 'organization_id'
-  | 'audience_id'
-  | 'query'
-  | 'match'
-  | 'limit'
-  | 'cursor'
-  | 'updated_after'
-  | 'facets'
-  | 'explain'
->;
+type GivenFilters = Omit<FilterObject, 'audience_id' | 'updated_after' | 'created_after' | 'created_before'>;
 
 /** The filters, facets and query of a request. Throws 422 for a filter without words. */
 export function toContactSearch(
@@ -56,17 +57,45 @@ export function toContactSearch(
   body: SearchContactsRequest | SearchAudienceContactsRequest | BulkFilter,
   query?: TextQuery,
 ): Omit<ContactSearch, 'limit' | 'after' | 'skipsTotal'> {
+  const { any_of, none_of } = body as BulkFilter;
+  const anyOf = any_of?.map((filter, place) => toCriteria(filter, `any_of[${place}].`));
   return {
     organizationId,
-    audienceId: body.audience_id || undefined,
-    filters: toFilters(body),
-    updatedAfter: body.updated_after ? parseTimestamp(body.updated_after) : undefined,
+    ...toCriteria(body),
+    anyOf: anyOf?.some(selectsAll) ? undefined : anyOf,
+    noneOf: none_of?.map(toExcluded),
     query: query && contactTerms(query),
     sort: 'sort_by' in body || 'sort_direction' in body ? sortOf(body) : undefined,
     match: ('match' in body && body.match) || undefined,
     facets: 'facets' in body && body.facets ? [...new Set(body.facets)] : undefined,
     explain: ('explain' in body && body.explain) || undefined,
   };
+}
+
+function toCriteria(given: FilterObject, path = ''): ContactCriteria {
+  const timeOf = (text: string | null | undefined) => (text ? parseTimestamp(text) : undefined);
+  return {
+    audienceId: given.audience_id || undefined,
+    filters: toFilters(given, path),
+    updatedAfter: timeOf(given.updated_after),
+    createdFrom: timeOf(given.created_after),
+    createdBefore: timeOf(given.created_before),
+  };
+}
+
+function toExcluded(filter: FilterObject, place: number): ContactCriteria {
+  const criteria = toCriteria(filter, `none_of[${place}].`);
+  if (selectsAll(criteria)) {
+    const detail = `none_of[${place}] must name at least one field, because an empty filter matches every contact.`;
+    throw invalid({ pointer: `/none_of/${place}`, code: 'empty_filter', detail });
+  }
+  return criteria;
+}
+
+/** Ids of the audiences that the filters of a request name. */
+export function namedAudiences({ audience_id, any_of, none_of }: BulkFilter): string[] {
+  const ids = [audience_id, ...[...(any_of ?? []), ...(none_of ?? [])].map((filter) => filter.audience_id)];
+  return [...new Set(ids.filter((each) => each != null))];
 }
 
 /** The query with all meanings that its words may have in a contact. */
@@ -120,14 +149,14 @@ export function withPartial(page: ContactPage, query: TextQuery | undefined) {
 }
 
 /** Throws 422 for a filter without words, because ignoring the filter would return everything. */
-export function toFilters(given: GivenFilters): ContactFilter[] {
+export function toFilters(given: GivenFilters, path = ''): ContactFilter[] {
   const filters: ContactFilter[] = [];
   for (const field of WORD_FIELDS) {
     const text = given[field];
-    if (text) filters.push({ kind: 'words', field, words: filterWords(field, text) });
+    if (text) filters.push({ kind: 'words', field, words: filterWords(field, text, path + field) });
   }
   const add = (name: string, field: ValueField, value: string) => {
-    if (!hasLetterOrDigit(value)) throw noWords(name);
+    if (!hasLetterOrDigit(value)) throw noWords(path + name);
     filters.push({ kind: 'value', field, values: [value] });
   };
   if (given.country) add('country', 'country', normalizeCountry(given.country));
@@ -136,7 +165,7 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
   if (given.company_domains) {
     const domains = given.company_domains.map(normalizeDomain);
     const place = domains.findIndex((domain) => !hasLetterOrDigit(domain));
-    if (place !== -1) throw noWords(`company_domains[${place}]`);
+    if (place !== -1) throw noWords(`${path}company_domains[${place}]`);
     filters.push({ kind: 'value', field: 'company_domain', values: [...new Set(domains)] });
   }
   if (given.network_a_url) {
@@ -145,9 +174,13 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
   }
   if (given.seniority) filters.push({ kind: 'value', field: 'seniority', values: [given.seniority] });
   if (given.department) filters.push({ kind: 'value', field: 'department', values: [given.department] });
+  if (given.data_import_id)
+    filters.push({ kind: 'value', field: 'data_import_id', values: [given.data_import_id] });
+  for (const kind of ['has', 'lacks'] as const)
+    for (const field of new Set(given[kind])) filters.push({ kind, field });
   if (given.email) {
     const email = normalizeEmail(given.email);
-    if (!hasLetterOrDigit(email)) throw noWords('email');
+    if (!hasLetterOrDigit(email)) throw noWords(`${path}email`);
     // Stores index the parts of an address as words too. Only whole addresses contain an @, and none ends with one, so text that ends with
     // an @ matches no address.
     filters.push({ kind: 'email', email: email.includes('@') ? email : `${email}@` });
@@ -169,7 +202,7 @@ const isWhole = (word: string, kinds: readonly EquivalentKind[]): boolean =>
  * The distinct words of a filter, without words that begin another word: a field that matches the longer word matches these too. Words of a
  * name also match joined with their neighbours, and words of some fields match as their equivalents.
  */
-function filterWords(field: WordField, text: string): FilterWord[] {
+function filterWords(field: WordField, text: string, name: string): FilterWord[] {
   const given = words(text);
   const kinds = FILTER_EQUIVALENTS[field] ?? [];
   const alternatives = kinds.length > 0 && given.length > 0 ? filterAlternatives(given, kinds) : [];
@@ -192,12 +225,12 @@ function filterWords(field: WordField, text: string): FilterWord[] {
     equivalents.set(word, [...(equivalents.get(word) ?? []), ...others]);
   }
   const different = [...spellings.keys()].sort();
-  if (different.length === 0) throw noWords(field);
+  if (different.length === 0) throw noWords(name);
   if (different.length > MAX_FILTER_WORDS) {
     throw invalid({
-      pointer: `/${field}`,
+      pointer: pointerOf(name),
       code: 'too_many_words',
-      detail: `${field} has ${different.length} different words; at most ${MAX_FILTER_WORDS} are allowed.`,
+      detail: `${name} has ${different.length} different words; at most ${MAX_FILTER_WORDS} are allowed.`,
     });
   }
   // After sorting, a word comes right before the words that it begins.

@@ -14,7 +14,7 @@ import { phoneWords } from '../search/phones.js';
 import { titleClasses } from '../search/titles.js';
 import { emailWords, isRepeat, markRepeats, postalCodeWords, slugWords, textWords } from '../search/words.js';
 import { foldValue, words } from '../shared/text.js';
-import type { ContactField } from './field-types.js';
+import { type ContactField, PRESENCE_FIELDS, type PresenceField } from './field-types.js';
 import type { DerivedField, ExplainedField } from './fields.js';
 import type { Contact } from './schema.js';
 
@@ -51,6 +51,10 @@ export const SEARCH_FIELDS = {
 } as const satisfies Record<string, SearchField>;
 export type ContactSearchField = keyof typeof SEARCH_FIELDS;
 
+/** Words of a field that filters search and queries do not. */
+export const industryWords = ({ company_industry }: SearchableContact): string[] =>
+  company_industry === null ? [] : textWords(company_industry);
+
 /** Fields that a filter compares word by word. */
 export const WORD_FIELDS = [
   'first_name',
@@ -58,6 +62,7 @@ export const WORD_FIELDS = [
   'job_title',
   'functional_area',
   'company_name',
+  'company_industry',
   'city',
   'state_region',
 ] as const;
@@ -70,7 +75,12 @@ export type ValueField =
   | 'company_domain'
   | 'network_a_url'
   | 'network_a_slug'
+  | 'data_import_id'
   | DerivedField;
+
+/** The fields of `PRESENCE_FIELDS` that a contact has. */
+export const presentFields = (contact: SearchableContact): PresenceField[] =>
+  PRESENCE_FIELDS.filter((field) => textsOf(contact[field]).length > 0);
 
 /** Fields in which the equivalents of a kind match a query. Equivalents of a filter match in the field of the filter. */
 export const EQUIVALENT_FIELDS: EquivalentFields = mapKinds({
@@ -83,7 +93,9 @@ export const EQUIVALENT_FIELDS: EquivalentFields = mapKinds({
   region: ['state_region'],
 });
 
-function mapKinds(fields: Record<EquivalentKind, readonly WordField[]>): EquivalentFields {
+function mapKinds(
+  fields: Record<EquivalentKind, readonly Exclude<WordField, 'company_industry'>[]>,
+): EquivalentFields {
   const entries = Object.entries(fields).map(([kind, names]) => [
     kind,
     names.map((field) => ({ field, group: SEARCH_FIELDS[field].group })),
@@ -119,7 +131,7 @@ export const sortValues = ({ last_name, company_name }: SearchableContact) => ({
   company_name: sortText(company_name),
 });
 
-export type SearchableContact = Pick<Contact, ContactField>;
+export type SearchableContact = Pick<Contact, ContactField | 'data_import_id'>;
 
 /** The stored values of a field. */
 export function searchableTexts(contact: SearchableContact, field: ContactSearchField): readonly string[] {
@@ -166,6 +178,7 @@ export function searchableValues(contact: SearchableContact): Record<ValueField,
     company_domain: contact.company_domain === null ? null : normalizeDomain(contact.company_domain),
     network_a_url: profile,
     network_a_slug: profile === null ? null : profileSlug(profile),
+    data_import_id: contact.data_import_id,
     ...titleClasses(contact.job_title),
   };
 }

@@ -107,9 +107,12 @@ export function invalid(...errors: FieldError[]): Problem {
 }
 
 /** Error of a filter without a letter or digit. If the filter were ignored, the search would return everything. */
-/** `field` is a path, such as `any_of[2].country`. */
+/** The JSON Pointer of a field that is named as in messages, such as `any_of[2].country`. */
+export const pointerOf = (name: string): string =>
+  `/${name.replaceAll(/\[(\d+)\]/g, '/$1').replaceAll('.', '/')}`;
+
 export const noWordsError = (field: string): FieldError => ({
-  pointer: `/${field.replaceAll(/\[(\d+)\]/g, '/$1').replaceAll('.', '/')}`,
+  pointer: pointerOf(field),
   code: 'no_words',
   detail: `${field} must hold at least one letter or digit.`,
 });

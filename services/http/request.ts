@@ -38,6 +38,7 @@ interface Property {
   pattern?: unknown;
   [TEXT_QUERY]?: true;
   properties?: Properties;
+  items?: { properties?: Properties };
 }
 type Properties = Record<string, Property>;
 
@@ -192,11 +193,16 @@ function normalizeStrings(
     let value = fields[name];
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const nested = property?.properties;
+    const itemFields = property?.items?.properties;
     const pointer = () => `${prefix}/${escapePointer(name.slice(0, 128))}`;
     if (typeof value === 'string') value = normalizeString(value, errors, pointer);
     else if (Array.isArray(value)) {
       value = value.map((item, index) =>
-        typeof item === 'string' ? normalizeString(item, errors, () => `${pointer()}/${index}`) : item,
+        typeof item === 'string'
+          ? normalizeString(item, errors, () => `${pointer()}/${index}`)
+          : itemFields && isObject(item)
+            ? normalizeStrings(item, itemFields, errors, { prefix: `${pointer()}/${index}` })
+            : item,
       );
     } else if (nested && isObject(value)) {
       value = normalizeStrings(value, nested, errors, { prefix: pointer() });

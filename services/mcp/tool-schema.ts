@@ -32,6 +32,8 @@ export function inputFields(request: unknown, nullClears = false): JsonSchema {
 
 function slim(schema: Json, name: string, nullClears: boolean): Json {
   const { type, anyOf, description, items, properties, enum: values, ...rest } = schema;
+  // Named parts have the fields of the request itself.
+  if (schema.$ref !== undefined) return { type: 'object' };
   const [own] = nullClears ? [] : ((anyOf ?? []) as Json[]);
   if (own) return slim({ ...rest, ...own, description: description ?? own.description }, name, nullClears);
   const types = nullClears ? type : [type].flat().filter((each) => each !== 'null');

@@ -120,7 +120,7 @@ export function compileValidator(schema: TSchema): Validator {
   if (known) return known.validator;
   let check: ValidateFunction | undefined;
   const compile = () => {
-    check ??= ajv.compile(schema);
+    check ??= ajv.compile(withoutIds(schema));
     return check;
   };
   const { properties = {} } = schema as { properties?: Record<string, { maxItems?: number }> };
@@ -147,6 +147,10 @@ export function compileValidator(schema: TSchema): Validator {
   compiled.set(schema, { validator, compile });
   return validator;
 }
+
+/** The schema without the names of its parts: Ajv rejects a schema that has a named part twice. */
+const withoutIds = (schema: TSchema) =>
+  JSON.parse(JSON.stringify(schema, (name, value) => (name === '$id' ? undefined : value))) as TSchema;
 
 /**
  * Cuts lists that are too long, because Ajv would check every item. `tooLong` has pointers to the items of these lists; errors of such

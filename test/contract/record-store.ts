@@ -24,6 +24,7 @@ import { recordStoreRecordOrder } from './record-store-record-order.js';
 import { recordStoreRecords } from './record-store-records.js';
 import { recordStoreRejections } from './record-store-rejections.js';
 import { recordStoreRetention } from './record-store-retention.js';
+import { recordStoreSegments } from './record-store-segments.js';
 import type { Open, OpenStore, StoreHooks } from './record-store-support.js';
 import { recordStoreUpdates } from './record-store-updates.js';
 import { recordStoreVisits } from './record-store-visits.js';
@@ -60,6 +61,7 @@ export function recordStoreContract(
     after(async () => (await shared)?.close());
 
     recordStoreFilters(open);
+    recordStoreSegments(open);
     recordStoreExamples(open);
     recordStorePeople(open);
     recordStoreOrder(open);

@@ -145,7 +145,13 @@ function meets(contact: Contact, filter: ContactFilter): boolean {
       (each) => normalizeEmail(each) === filter.email,
     );
   }
-  const held = wordsOf(contact, filter.field).flat();
+  if (filter.kind === 'has' || filter.kind === 'lacks') {
+    const value = contact[filter.field];
+    return (value !== null && value.length > 0) === (filter.kind === 'has');
+  }
+  const { field } = filter;
+  const held =
+    field === 'company_industry' ? words(contact.company_industry ?? '') : wordsOf(contact, field).flat();
   return filter.words.every(
     ({ spellings, whole, equivalents }) =>
       held.some((other) => whole.includes(other) || spellings.some((word) => other.startsWith(word))) ||

@@ -37,6 +37,16 @@ const filters: Json[] = [
   { updated_after: '2026-01-01T00:00:00Z' },
   { company_domains: ['other.example', 'https://www.ACME.example/about'], audience_id: 'aud_some' },
   { company_domains: ['other.example'] },
+  {
+    any_of: [{ city: 'zurich' }, { audience_id: 'aud_some' }],
+    none_of: [{ first_name: 'maria' }],
+    has: ['work_emails'],
+  },
+  {
+    any_of: [{ city: ' zurich ', country: null }, { city: 'Paris' }],
+    query: 'lee',
+    created_after: '2026-11-03T00:00:00Z',
+  },
   { query: 'nobody at all' },
 ];
 
@@ -71,6 +81,17 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
   const matching = async (filter: Json) => {
     const { contacts } = await ask('/api/contacts/search', { ...filter, match: 'all', limit: 1000 });
     return idsOf(contacts);
+  };
+  const exported = async (filter: Json) => {
+    const body = { ...organization, ...filter, match: 'all' };
+    const headers = { Accept: 'application/x-ndjson' };
+    const { text } = await gateway.call('/api/contacts/search', body, { key, headers });
+    return idsOf(
+      text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Json),
+    );
   };
   const memberships = async () => {
     const { contacts } = await ask('/api/contacts/search', { limit: 1000 });
@@ -117,9 +138,10 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
   });
 
   for (const filter of filters) {
-    it(`adds what a search finds, and removing it gives what was: ${JSON.stringify(filter)}`, async () => {
+    it(`exports and adds what a search finds, and removing it gives what was: ${JSON.stringify(filter)}`, async () => {
       const before = await memberships();
       const found = await matching(filter);
+      expect(await exported(filter)).to.deep.equal(found);
       const audience_id = 'aud_new';
       expect(await ask(ADD, { audience_id, filter })).to.deep.include(counts(found.length, 0));
       expect((await members(audience_id)).sort()).to.deep.equal(found.sort());
@@ -228,11 +250,19 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
       const hint = await call(path, { audience_id: 'aud_new', filter: { citi: 'x' } });
       expect(hint.body.detail).to.include('Did you mean city?');
       for (const audience_id of ['none', 'aud_new']) {
-        const filter = { audience_id: 'none', city: ' ', country: null };
-        expectProblem(await call(path, { audience_id, filter }), 404, 'audience_not_found', {
-          audience_id: 'none',
-        });
+        for (const filter of [
+          { audience_id: 'none', city: ' ', country: null },
+          { any_of: [{ audience_id: 'none' }, { city: 'Paris' }] },
+          { none_of: [{ audience_id: 'none' }] },
+        ]) {
+          expectProblem(await call(path, { audience_id, filter }), 404, 'audience_not_found', {
+            audience_id: 'none',
+          });
+        }
       }
+      expectRules(await call(path, { audience_id: 'aud_new', filter: { none_of: [{}] } }), [
+        '/filter/none_of/0 empty_filter',
+      ]);
     }
     expect(await memberships()).to.deep.equal(before);
   });

@@ -52,7 +52,7 @@ export interface ChangeFeedDeps {
   changesDays: number;
   refresh(): Promise<void>;
   /** The search with tokens of audiences. */
-  withToken(search: ContactSearch): Promise<ContactSearch>;
+  withTokens(search: ContactSearch): Promise<ContactSearch>;
   /** Tokens of deleted audiences that contacts may still hold, by organization. */
   formerTokens(organizationId?: string): Promise<ReadonlyMap<string, ReadonlySet<AudienceToken>>>;
 }
@@ -215,14 +215,14 @@ async function readPage(deps: ChangeFeedDeps, request: ChangesRequest, place: Pl
 const MATCH = 'match';
 
 /** Finds contacts and marks of an organization, or of all organizations. */
-async function feedQuery({ withToken }: ChangeFeedDeps, { organizationId, search }: ChangesRequest) {
+async function feedQuery({ withTokens }: ChangeFeedDeps, { organizationId, search }: ChangesRequest) {
   const of = (field: string): estypes.QueryDslQueryContainer =>
     organizationId === undefined ? { exists: { field } } : { term: { [field]: organizationId } };
   const filter: estypes.QueryDslQueryContainer[] = [
     { bool: { should: [of('organization_id'), of('mark_organization_id')], minimum_should_match: 1 } },
   ];
   if (!search || organizationId === undefined) return { filter };
-  const { request } = contactQuery(await withToken({ ...search, organizationId, limit: 0 }));
+  const { request } = contactQuery(await withTokens({ ...search, organizationId, limit: 0 }));
   const match = { bool: { filter: [request.query as estypes.QueryDslQueryContainer], _name: MATCH } };
   return { filter, should: [match], minimum_should_match: 0 };
 }

@@ -6,6 +6,8 @@ import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import {
   type ContactSearchField,
+  industryWords,
+  presentFields,
   SEARCH_FIELDS,
   searchableName,
   searchableTexts,
@@ -183,6 +185,7 @@ function searchFields(body: ContactBody): object {
     job_title: undefined,
     functional_area: undefined,
     company_name: undefined,
+    company_industry: wordTokens(industryWords(body)) || undefined,
     city: undefined,
     state_region: undefined,
     names: undefined,
@@ -197,22 +200,25 @@ function searchFields(body: ContactBody): object {
     company_domain_value: tokenOf(values.company_domain),
     network_a_url_value: tokenOf(values.network_a_url),
     network_a_slug_value: tokenOf(values.network_a_slug),
+    data_import_id_value: tokenOf(values.data_import_id),
     seniority_value: tokenOf(values.seniority),
     department_value: tokenOf(values.department),
     domain: contactDomain(body) ?? undefined,
+    has: presentFields(body),
     sort: sortValues(body),
     facets: {
       country: body.country,
       job_title: body.job_title,
       company_name: body.company_name,
       company_domain: body.company_domain,
+      company_industry: body.company_industry,
       functional_area: body.functional_area,
       city: body.city,
       state_region: body.state_region,
       seniority: values.seniority,
       department: values.department,
     } satisfies Record<FacetField, string | null>,
-  } satisfies Record<TextField, undefined> &
+  } satisfies Record<TextField, string | undefined> &
     Record<`${ValueField}_value`, string | undefined> &
     Record<string, unknown>;
   const byField: WordValues = fields;

@@ -1,6 +1,6 @@
 /** Translates a contact search into a plan, and a plan into requests to Elasticsearch. `search-page.ts` runs the requests. */
 import type { estypes } from '@elastic/elasticsearch';
-import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
+import type { ContactCriteria, ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import { type DuplicateKey, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
 import type { ContactSort } from '../../../contacts/fields.js';
 import { MAX_COUNTED } from '../../../search/partial.js';
@@ -38,13 +38,24 @@ export interface ContactQuery {
 
 /** Routing is only for speed; the filter on the organization enforces isolation. */
 function filtersOf(search: ContactSearch): Clause[] {
-  const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
-  if (search.audienceId !== undefined) filter.push({ term: { audience_ids: search.audienceId } });
-  if (search.updatedAfter !== undefined) {
-    filter.push({ range: { updated_at: { gt: search.updatedAfter, format: 'epoch_millis' } } });
-  }
-  filter.push(...search.filters.flatMap(filterClauses));
+  const { organizationId, anyOf, noneOf } = search;
+  const filter: Clause[] = [{ term: { organization_id: organizationId } }, ...criteriaClauses(search)];
+  if (anyOf) filter.push(any(anyOf.map(allCriteria)));
+  if (noneOf) filter.push({ bool: { must_not: noneOf.map(allCriteria) } });
   return filter;
+}
+
+const allCriteria = (criteria: ContactCriteria): Clause => ({ bool: { filter: criteriaClauses(criteria) } });
+
+function criteriaClauses(criteria: ContactCriteria): Clause[] {
+  const { audienceId, filters, updatedAfter, createdFrom, createdBefore } = criteria;
+  const clauses: Clause[] = filters.flatMap(filterClauses);
+  if (audienceId !== undefined) clauses.push({ term: { audience_ids: audienceId } });
+  const format = 'epoch_millis';
+  if (updatedAfter !== undefined) clauses.push({ range: { updated_at: { gt: updatedAfter, format } } });
+  if (createdFrom !== undefined || createdBefore !== undefined)
+    clauses.push({ range: { created_at: { gte: createdFrom, lt: createdBefore, format } } });
+  return clauses;
 }
 
 export function contactQuery(search: ContactSearch, options?: MatchOptions): ContactQuery {
@@ -146,6 +157,8 @@ function filterClauses(filter: ContactFilter): Clause[] {
     return [{ terms: { [`search.${filter.field}_value`]: filter.values.map(valueToken) } }];
   }
   if (filter.kind === 'email') return [emailClause(filter.email)];
+  if (filter.kind === 'has') return [{ term: { 'search.has': filter.field } }];
+  if (filter.kind === 'lacks') return [{ bool: { must_not: { term: { 'search.has': filter.field } } } }];
   const field = `search.${filter.field}`;
   return filter.words.map(({ spellings, whole, equivalents }) =>
     any([

@@ -1,5 +1,6 @@
 import { contactJson } from '../../../contacts/contact-json.js';
 import {
+  type ContactCriteria,
   type ContactSearch,
   type ContactStore,
   deletionResult,
@@ -58,12 +59,20 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     refresh,
   } = deps;
 
-  /** The search, with the token of the audience instead of its id. */
-  async function withToken(search: ContactSearch): Promise<ContactSearch> {
-    const { organizationId, audienceId } = search;
-    if (audienceId === undefined) return search;
-    const found = await audiences.get(documentId(organizationId, audienceId), organizationId);
-    return { ...search, audienceId: audienceToken(audienceId, found?.source.generation) };
+  /** The search, with tokens of audiences instead of their ids. */
+  async function withTokens(search: ContactSearch): Promise<ContactSearch> {
+    const { organizationId, anyOf, noneOf } = search;
+    const withToken = async <Criteria extends ContactCriteria>(criteria: Criteria): Promise<Criteria> => {
+      const { audienceId } = criteria;
+      if (audienceId === undefined) return criteria;
+      const found = await audiences.get(documentId(organizationId, audienceId), organizationId);
+      return { ...criteria, audienceId: audienceToken(audienceId, found?.source.generation) };
+    };
+    return {
+      ...(await withToken(search)),
+      anyOf: anyOf && (await Promise.all(anyOf.map(withToken))),
+      noneOf: noneOf && (await Promise.all(noneOf.map(withToken))),
+    };
   }
 
   return {
@@ -96,7 +105,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       bounded(caller, async (signal) => ({ result: await findPeople(contacts, query, signal), bytes: 0 })),
 
     async searchContacts(asked, caller) {
-      const search = await withToken(asked);
+      const search = await withTokens(asked);
       return bounded(caller?.signal, (signal) => {
         const documents = contacts as Documents<ContactSource>;
         const tokens = formerTokens(search.organizationId);
@@ -105,7 +114,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     },
 
     async searchContactKeys(search, caller) {
-      const { request, bestScore } = contactQuery(await withToken(search));
+      const { request, bestScore } = contactQuery(await withTokens(search));
       return bounded(caller?.signal, async (signal) => {
         const { hits } = await contacts.search({ ...request, size: search.limit, _source: false }, signal);
         const items = hits.hits.map(({ sort }) => sortKey(sort as (string | number)[], bestScore));
@@ -116,7 +125,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
 
     ...changeFeed({
       ...deps,
-      withToken,
+      withTokens,
       async formerTokens(organizationId) {
         if (organizationId === undefined) return deps.allFormerTokens();
         return new Map([[organizationId, await formerTokens(organizationId)]]);

@@ -1,7 +1,10 @@
 import type { ContactFilter } from '../../../contacts/contact-store.js';
 import type { DuplicateKey } from '../../../contacts/duplicates.js';
+import type { PresenceField } from '../../../contacts/field-types.js';
 import {
   type ContactSearchField,
+  industryWords,
+  presentFields,
   SEARCH_FIELDS,
   searchableName,
   searchableTexts,
@@ -13,6 +16,7 @@ import { memoize } from '../../../shared/cache.js';
 import { identifier, type Sql } from '../../../shared/sql.js';
 import {
   allOf,
+  andNot,
   anyOf,
   anyOfChunked,
   exactTerm,
@@ -53,10 +57,16 @@ export function contactColumns(
     const term = value === null ? null : valueTerm(terms, field, value);
     if (term !== null) exact += ` ${term}`;
   }
+  for (const field of presentFields(body)) exact += ` ${terms.value(HAS, field)}`;
+  for (const word of industryWords(body)) exact += ` ${terms.value(INDUSTRY, word)}`;
   exact += terms.name(searchableName(body));
   columns.push(exact);
   return columns;
 }
+
+const HAS = 'has';
+/** Words of the industry are terms of the column `exact`, because queries do not search the industry. */
+const INDUSTRY = 'industry';
 
 /** Field whose term finds a profile address and, by the beginning of the term, its last path segment. */
 const PROFILE = 'profile';
@@ -69,6 +79,8 @@ function slugFirst(normalUrl: string): string {
 /** The term that is stored for a value; null for a slug, because the term of the profile begins with the slug. */
 function valueTerm(terms: OrganizationTerms, field: ValueField, value: string): string | null {
   if (field === 'network_a_slug') return null;
+  // The tokenizer ignores the case of ASCII letters, but imports are told apart by it.
+  if (field === 'data_import_id') return terms.value(field, value.replaceAll(/[A-Z^]/g, '^$&'));
   return field === 'network_a_url' ? terms.value(PROFILE, slugFirst(value)) : terms.value(field, value);
 }
 
@@ -84,7 +96,10 @@ export function emailQuery(terms: OrganizationTerms, email: string): FtsQuery {
 export const profileQuery = (terms: OrganizationTerms, url: string): FtsQuery =>
   valueQuery(terms, 'network_a_url', url);
 
-export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): FtsQuery {
+const hasQuery = (terms: OrganizationTerms, field: PresenceField): FtsQuery =>
+  exactTerm(terms.value(HAS, field));
+
+function filterQuery(terms: OrganizationTerms, filter: Exclude<ContactFilter, { kind: 'lacks' }>): FtsQuery {
   if (filter.kind === 'value') {
     return anyOfChunked(
       terms,
@@ -92,10 +107,22 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
     );
   }
   if (filter.kind === 'email') return emailQuery(terms, filter.email);
+  if (filter.kind === 'has') return hasQuery(terms, filter.field);
+  const { field, words } = filter;
+  if (field === 'company_industry') {
+    return allOf(
+      words.map(({ spellings, whole }) =>
+        anyOf([
+          ...spellings.map((word) => prefixTerm(terms.value(INDUSTRY, word))),
+          ...whole.map((word) => exactTerm(terms.value(INDUSTRY, word))),
+        ]),
+      ),
+    );
+  }
   return inColumns(
-    [filter.field],
+    [field],
     allOf(
-      filter.words.map(({ spellings, whole, equivalents }) =>
+      words.map(({ spellings, whole, equivalents }) =>
         anyOf([
           ...spellings.map((word) => terms.prefix(word)),
           ...whole.map((word) => terms.exact([word])),
@@ -104,6 +131,22 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
       ),
     ),
   );
+}
+
+/** Queries that rows must all match, so that they match every filter and none of `excluded`. Empty if every row does. */
+export function filterQueries(
+  terms: OrganizationTerms,
+  filters: readonly ContactFilter[],
+  excluded: readonly FtsQuery[] = [],
+): FtsQuery[] {
+  const wanted: FtsQuery[] = [];
+  const unwanted = [...excluded];
+  for (const filter of filters) {
+    if (filter.kind === 'lacks') unwanted.push(hasQuery(terms, filter.field));
+    else wanted.push(filterQuery(terms, filter));
+  }
+  if (unwanted.length === 0) return wanted;
+  return [andNot(wanted.length === 0 ? exactTerm(terms.matchAllTerm) : allOf(wanted), unwanted)];
 }
 
 /** Finds rows that may have one of the keys. Requires at least one key. */

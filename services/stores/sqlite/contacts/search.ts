@@ -1,9 +1,14 @@
-import { type ContactPage, type ContactSearch, explanationBytes } from '../../../contacts/contact-store.js';
+import {
+  type ContactPage,
+  type ContactSearch,
+  explanationBytes,
+  selectsAll,
+} from '../../../contacts/contact-store.js';
 import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { searchableName, searchedValues } from '../../../contacts/searchable.js';
 import { type Facets, mostFrequent } from '../../../search/facets.js';
-import { noMatch } from '../../../search/partial.js';
+import { noMatch, sumOf } from '../../../search/partial.js';
 import type { Page, PartialMatch, SortKey, TextQuery } from '../../../search/query.js';
 import { rankOf } from '../../../search/record-rank.js';
 import { fromJson, type Json } from '../../../shared/json.js';
@@ -34,8 +39,9 @@ import { findPartialMatch, MAX_RANKED_ROWS, type MatchedRow } from '../text/part
 import { planMatch } from '../text/query-plan.js';
 import { rankedRows } from '../text/ranked-rows.js';
 import { similarWords, withHeldEquivalents } from '../text/vocabulary.js';
+import { compileCriteria, type SearchCriteria } from './criteria.js';
 import { currentContact, formerAudiences } from './former-audiences.js';
-import { CONTACT_GROUPS, filterQuery } from './indexed-contact.js';
+import { CONTACT_GROUPS } from './indexed-contact.js';
 
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
   const organization = findOrganizationKey(connection, organizationId);
@@ -56,11 +62,13 @@ const MAX_QUICK = { rows: 10_000, page: 200 };
 
 /** Returns null if the search may take longer than sending the search to a search process. */
 export function quickSearch(connection: Connection, search: ContactSearch): ContactPage | null {
-  const { filters, audienceId, updatedAfter, query, facets, limit } = search;
+  const { filters, audienceId, updatedAfter, createdFrom, createdBefore, query, facets, limit } = search;
   // A prefix can match any number of words, so the cost has no bound.
   const hasWords = query !== undefined || filters.some(({ kind }) => kind === 'words');
-  if (hasWords || facets || limit > MAX_QUICK.page) return null;
-  const passes = filters.length + (audienceId === undefined ? 0 : 1) + (updatedAfter === undefined ? 0 : 1);
+  if (hasWords || search.anyOf || search.noneOf || facets || limit > MAX_QUICK.page) return null;
+  const terms = filters.map((filter) => (filter.kind === 'value' ? filter.values.length : 1));
+  const others = [audienceId, updatedAfter, createdFrom ?? createdBefore];
+  const passes = sumOf(terms) + others.filter((each) => each !== undefined).length;
   return inOrganization(connection, search, (organization) =>
     passes * organization.contacts <= MAX_QUICK.rows ? findPage(connection, search, organization) : null,
   );
@@ -94,25 +102,22 @@ export function searchContactKeys(connection: Connection, search: ContactSearch)
 /** The positions, among the given ones, of contacts that a search finds. */
 export function matchesAmong(
   connection: Connection,
-  {
-    audienceId,
-    filters,
-    updatedAfter,
-    query,
-  }: Pick<ContactSearch, 'audienceId' | 'filters' | 'updatedAfter' | 'query'>,
+  search: SearchCriteria & Pick<ContactSearch, 'query'>,
   organization: number,
   positions: readonly RowId[],
 ): RowId[] {
+  const { audienceId, query } = search;
   const audience =
     audienceId === undefined ? undefined : findAudienceKey(connection, organization, audienceId);
   if (audienceId !== undefined && audience === undefined) return [];
-  const source: RowSource = { rows: 'contacts', organization, audience, updatedAfter };
-  if (filters.length === 0 && !query) return rowsAmong(connection, source, positions);
   const terms = new OrganizationTerms(organization);
+  const { filtered, rows } = compileCriteria(connection, terms, organization, search);
+  const source: RowSource = { rows: 'contacts', organization, audience, ...rows };
+  if (filtered.length === 0 && !query) return rowsAmong(connection, source, positions);
   const { all } = planMatch(
     terms,
     CONTACT_GROUPS,
-    filters.map((filter) => filterQuery(terms, filter)),
+    filtered,
     query && withHeldEquivalents(connection, 'contact_terms', organization, query),
     similarWords(connection, 'contact_terms', organization),
   );
@@ -183,15 +188,17 @@ function findRows(
   limit: number,
   mostRanked = MAX_RANKED_ROWS,
 ): FoundRows {
-  const { filters, sort, updatedAfter, after, match } = search;
+  const { filters, sort, after, match } = search;
   const query = search.query && withHeldEquivalents(connection, 'contact_terms', organization, search.query);
   const [first, ...others] = filters;
   // In combination with other conditions, the country is a term of the text index.
-  const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0;
+  const isSegment = search.anyOf !== undefined || search.noneOf !== undefined;
+  const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0 && !isSegment;
   const country = isCountry && !query && !sort && audience === undefined ? first.values[0] : undefined;
-  const source: RowSource = { rows: 'contacts', organization, audience, country, updatedAfter };
   const terms = new OrganizationTerms(organization);
-  const filtered = filters.map((filter) => filterQuery(terms, filter));
+  const { filtered, rows: conditions } = compileCriteria(connection, terms, organization, search);
+  const source: RowSource = { rows: 'contacts', organization, audience, country, ...conditions };
+  const isEvery = selectsAll(search) && !isSegment;
   const sourceOf = (all: FtsQuery): RowSource => ({
     ...source,
     match: { index: 'contact_terms', query: all },
@@ -199,11 +206,10 @@ function findRows(
   const findSimilar = similarWords(connection, 'contact_terms', organization);
   const filtering = () => sourceOf(planMatch(terms, CONTACT_GROUPS, filtered, undefined, findSimilar).all);
   if (!query) {
-    const matching = filters.length === 0 || country !== undefined ? source : filtering();
+    const matching = filtered.length === 0 || country !== undefined ? source : filtering();
     const rows = sort
       ? sortedRows(connection, matching, sort, limit, after)
       : newestRows(connection, matching, limit, after);
-    const isEvery = filters.length === 0 && audience === undefined && updatedAfter === undefined;
     const count = () => (isEvery ? contacts : countRows(connection, matching));
     // The first page contains all matches if there is room for them.
     const isWhole = !after && rows.length < limit;
@@ -249,10 +255,7 @@ function findRows(
     findSimilar,
     sourceOf,
     // Without a condition, counting reads every contact.
-    () =>
-      filters.length === 0 && audience === undefined && updatedAfter === undefined
-        ? contacts
-        : countRows(connection, filtering()),
+    () => (isEvery ? contacts : countRows(connection, filtering())),
     after?.partial,
   );
   if (match !== 'best' && !after)

@@ -27,6 +27,14 @@ export interface RowSource {
   country?: string;
   /** Selects contacts that changed after this time, in milliseconds. */
   updatedAfter?: number;
+  /** Selects contacts that were created at this time or later, in milliseconds. */
+  createdFrom?: number;
+  /** Selects contacts that were created before this time, in milliseconds. */
+  createdBefore?: number;
+  /** Selects rows of at least one of these sources. */
+  anyOf?: RowSource[];
+  /** Selects rows of none of these sources. */
+  noneOf?: RowSource[];
 }
 
 export interface RankedRow {
@@ -200,7 +208,7 @@ function newestColumns(
   limit: number,
   after?: PageEnd,
 ): RowColumns[] {
-  if (source.rows === 'contacts' && !source.match && source.audience === undefined) {
+  if (source.rows === 'contacts' && !source.match && source.audience === undefined && !source.anyOf) {
     return newestContacts(connection, source, limit, after);
   }
   if (!after) return rowsBelow(connection, source, LAST_ROW_ID, limit);
@@ -213,19 +221,20 @@ function newestColumns(
 /** Reads the index in the order of the page: in a bucket that a large import shares, sorting would take longer than everything else. */
 function newestContacts(
   connection: Connection,
-  { organization, country, updatedAfter }: RowSource,
+  source: RowSource,
   limit: number,
   after?: PageEnd,
 ): RowColumns[] {
+  const { organization, country } = source;
+  const conditions = conditionsOf(source, sql`p`, sql`p.position`);
   return connection.rows(
-    sql`SELECT key, created_ms, id FROM contacts WHERE organization = ?
-         ${country === undefined ? EMPTY_SQL : sql`AND country = ?`}
-         ${updatedAfter === undefined ? EMPTY_SQL : sql`AND updated_ms > ?`}
-         ${after ? sql`AND (created_ms, id) < (?, ?)` : EMPTY_SQL}
-        ORDER BY created_ms DESC, id DESC LIMIT ?`,
+    sql`SELECT p.key, p.created_ms, p.id FROM contacts p WHERE p.organization = ?
+         ${country === undefined ? EMPTY_SQL : sql`AND p.country = ?`} ${conditions.where}
+         ${after ? sql`AND (p.created_ms, p.id) < (?, ?)` : EMPTY_SQL}
+        ORDER BY p.created_ms DESC, p.id DESC LIMIT ?`,
     organization,
     ...(country === undefined ? [] : [country]),
-    ...(updatedAfter === undefined ? [] : [updatedAfter]),
+    ...conditions.values,
     ...(after ? [after.createdAt, after.id] : []),
     limit,
   );
@@ -353,14 +362,14 @@ export function sortedRows(
 }
 
 function selectSorted(source: Omit<RowSource, 'country'>, index: Sql): Selection & { row: Sql } {
-  const { organization, match, audience, updatedAfter } = source;
+  const { organization, match, audience } = source;
   if (match || audience !== undefined) return withRow(select(source), source);
+  const conditions = conditionsOf(source, sql`p`, sql`p.position`);
   // The index by position has every column, so walking over all contacts reads no rows.
-  const isWhole = updatedAfter === undefined;
   return {
-    from: sql`contacts p INDEXED BY ${isWhole ? index : sql`contacts_by_position`}`,
-    where: isWhole ? sql`p.organization = ?` : sql`p.organization = ? AND p.updated_ms > ?`,
-    values: isWhole ? [organization] : [organization, updatedAfter],
+    from: sql`contacts p INDEXED BY ${conditions.values.length === 0 ? index : sql`contacts_by_position`}`,
+    where: sql`p.organization = ? ${conditions.where}`,
+    values: [organization, ...conditions.values],
     rowId: sql`p.position`,
     row: sql`p`,
   };
@@ -422,15 +431,54 @@ interface Selection {
 
 function select(source: RowSource): Selection {
   const selection = selectRows(source);
-  if (source.updatedAfter === undefined) return selection;
-  const { from, where, values, rowId, row } = withRow(selection, source);
+  const { updatedAfter, createdFrom, createdBefore } = source;
+  const hasTimes = [updatedAfter, createdFrom, createdBefore].some((time) => time !== undefined);
+  const { from, where, values, rowId, row } = hasTimes ? withRow(selection, source) : selection;
+  const conditions = conditionsOf(source, row ?? EMPTY_SQL, rowId);
   return {
     from,
-    where: sql`${where} AND ${row}.updated_ms > ?`,
-    values: [...values, source.updatedAfter],
+    where: sql`${where} ${conditions.where}`,
+    values: [...values, ...conditions.values],
     rowId,
     row,
   };
+}
+
+/** The conditions on times and united sources. `row` is the alias of the table of rows; it may be empty if the source has no times. */
+function conditionsOf(source: RowSource, row: Sql, rowId: Sql): { where: Sql; values: SqlValue[] } {
+  const conditions: Sql[] = [];
+  const values: SqlValue[] = [];
+  const add = (condition: Sql, ...bound: SqlValue[]) => {
+    conditions.push(sql` AND ${condition}`);
+    values.push(...bound);
+  };
+  const { updatedAfter, createdFrom, createdBefore, anyOf, noneOf } = source;
+  if (updatedAfter !== undefined) add(sql`${row}.updated_ms > ?`, updatedAfter);
+  if (createdFrom !== undefined) add(sql`${row}.created_ms >= ?`, createdFrom);
+  if (createdBefore !== undefined) add(sql`${row}.created_ms < ?`, createdBefore);
+  if (source.match || source.audience !== undefined) {
+    // Row ids follow creation times, so the text index and the members outside of the range are not read.
+    if (createdFrom !== undefined) add(sql`${rowId} >= ?`, bucketStartAt(createdFrom));
+    if (createdBefore !== undefined) add(sql`${rowId} <= ?`, bucketEnd(bucketStartAt(createdBefore)));
+  }
+  const union = (sources: readonly RowSource[]) => {
+    const selected = sources.map(select);
+    const selects = selected.map(
+      ({ from, where, rowId }) => sql`SELECT ${rowId} FROM ${from} WHERE ${where}`,
+    );
+    return [joinSql(selects, ' UNION ALL '), selected.flatMap((each) => each.values)] as const;
+  };
+  // With the plus sign, SQLite does not search the text index once for each row of the united sources.
+  const position = source.match ? sql`+${rowId}` : rowId;
+  if (anyOf) {
+    const [selects, bound] = union(anyOf);
+    add(anyOf.length === 0 ? sql`0` : sql`${position} IN (${selects})`, ...bound);
+  }
+  if (noneOf && noneOf.length > 0) {
+    const [selects, bound] = union(noneOf);
+    add(sql`${position} NOT IN (${selects})`, ...bound);
+  }
+  return { where: joinSql(conditions, ''), values };
 }
 
 function withRow(selection: Selection, { rows, organization }: RowSource): Selection & { row: Sql } {
