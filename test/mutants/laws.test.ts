@@ -43,6 +43,12 @@ const MUTANTS: Record<string, Mutant> = {
     to: 'SELECT body FROM contacts WHERE ? IS NOT NULL AND id = ?',
     test: stored('two organizations with the same ids do not see each other'),
   },
+  'feed of changes: a deletion leaves no mark': {
+    file: 'services/stores/sqlite/contacts/absences.js',
+    from: '!session.keepsMarks',
+    to: 'true',
+    test: stored('marks of deleted contacts are deleted after seven days'),
+  },
   'provisional days: the newest days are final': {
     file: 'services/advertising/calendar.js',
     from: '-provisionalDays',

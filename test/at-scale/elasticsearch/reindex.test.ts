@@ -41,11 +41,16 @@ describe('Reindexing behind an alias', () => {
 
   it('reindexes under creates, updates and removals without an error or a lost write', async () => {
     const before = await behind('contacts');
+    const place = await store.readChanges({ after: 'now', limit: 1 });
     const traffic = await Traffic.start(store);
     const targets = await migrate({ reindexed: ['contacts'] });
     await traffic.verify();
     await traffic.stop();
     expect(targets).to.have.length(1);
+    const after = place.kind === 'page' ? place.next : undefined;
+    expect(await store.readChanges({ after, limit: 1 }), 'the numbering is another').to.deep.equal({
+      kind: 'expired',
+    });
     expect(await behind('contacts'))
       .to.deep.equal(targets)
       .and.not.deep.equal(before);
