@@ -60,15 +60,27 @@ export function hasRows(connection: Connection, source: RowSource): boolean {
   return connection.row(sql`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`, ...values) !== undefined;
 }
 
-/** The given positions that the source has. Looks up each position, so that the cost does not grow with the source. */
+/**
+ * The given positions that the source has. A text query is evaluated once, because FTS5 merges all of its words for each evaluation. Other
+ * sources are looked up by position, so that the cost does not grow with the source.
+ */
 export function rowsAmong(connection: Connection, source: RowSource, positions: readonly RowId[]): RowId[] {
   const { from, where, values, rowId } = select(source);
-  const found = connection.rows<[RowId]>(
-    sql`SELECT asked.value FROM json_each(?) asked
-      WHERE EXISTS (SELECT 1 FROM ${from} WHERE ${where} AND ${rowId} = asked.value)`,
-    `[${positions.join(',')}]`,
-    ...values,
-  );
+  const list = `[${positions.join(',')}]`;
+  const found = source.match
+    ? connection.rows<[RowId]>(
+        sql`WITH asked AS MATERIALIZED (SELECT value FROM json_each(?))
+          SELECT ${rowId} FROM ${from} WHERE ${where} AND ${rowId} BETWEEN (SELECT min(value) FROM asked)
+          AND (SELECT max(value) FROM asked) AND +${rowId} IN (SELECT value FROM asked)`,
+        list,
+        ...values,
+      )
+    : connection.rows<[RowId]>(
+        sql`SELECT asked.value FROM json_each(?) asked
+          WHERE EXISTS (SELECT 1 FROM ${from} WHERE ${where} AND ${rowId} = asked.value)`,
+        list,
+        ...values,
+      );
   return found.map(([position]) => position);
 }
 
