@@ -28,6 +28,7 @@ COPY mappings mappings
 COPY services/demo/locales.txt services/demo/locales.txt
 COPY services/gateway/examples.json services/gateway/examples.json
 COPY services/search/equivalents services/search/equivalents
+COPY services/search/country-names.txt services/search/country-names.txt
 COPY services/shared/han-variants.txt services/shared/han-variants.txt
 COPY --from=build /app/dist/services dist/services
 COPY --from=build /app/dist/ingest dist/ingest

@@ -1,0 +1,157 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { packageRoot } from '../../services/shared/fs.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+
+const read = (name: string) => readFileSync(join(packageRoot, name), 'utf8');
+const { version, files } = JSON.parse(read('package.json')) as { version: string; files: string[] };
+
+/** A folder with what the script reads: a copy of what is packed, and a changelog with a section for this version. */
+function checkout(): string {
+  const folder = join(tempFolder(), 'checkout');
+  mkdirSync(join(folder, '.ci'), { recursive: true });
+  const packed = new Set([
+    'dist',
+    'package.json',
+    'package-lock.json',
+    ...files.map((file) => file.split('/')[0] as string),
+  ]);
+  for (const name of packed) {
+    if (!existsSync(join(packageRoot, name))) continue;
+    cpSync(join(packageRoot, name), join(folder, name), { recursive: true, filter: isNotTest });
+  }
+  cpSync(join(packageRoot, '.ci/release'), join(folder, '.ci/release'));
+  writeFileSync(
+    join(folder, 'CHANGELOG.md'),
+    `# Changelog\n\n## Unreleased\n\n- later\n\n## ${version}\n\n- notes of it\n\n## 0.0.1\n\n- before\n`,
+  );
+  return folder;
+}
+
+const isNotTest = (path: string) => !/\/dist\/(test|bench)(\/|$)/.test(path);
+
+describe('A release', function () {
+  this.timeout(120_000);
+  let folder: string;
+  let release: string;
+
+  before(() => {
+    folder = checkout();
+    release = join(folder, 'release');
+    execFileSync('.ci/release', [version, release], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  });
+
+  it('has packages, the list of dependencies, the notes of its version, and checksums that hold', () => {
+    expect(readdirSync(release)).to.have.members([
+      `reachline-${version}.tgz`,
+      `reachline-client-${version}.tgz`,
+      `reachline-${version}.cdx.json`,
+      'SHA256SUMS',
+      'notes.md',
+    ]);
+    expect(readFileSync(join(release, 'notes.md'), 'utf8').trim()).to.equal('- notes of it');
+    const { bomFormat, components } = JSON.parse(
+      readFileSync(join(release, `reachline-${version}.cdx.json`), 'utf8'),
+    );
+    expect(bomFormat).to.equal('CycloneDX');
+    const names = (components as { name: string }[]).map(({ name }) => name);
+    expect(names).to.include('koa').and.not.to.include('mocha');
+    execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: release });
+  });
+
+  it('of another version than that of package.json, or without notes, is refused', () => {
+    const run = () =>
+      spawnSync('.ci/release', ['9.9.9', join(folder, 'other')], { cwd: folder, encoding: 'utf8' });
+    expect(run()).to.include({ status: 1, stderr: `package.json has the version ${version}, not 9.9.9.\n` });
+  });
+
+  it('has a package that serves from an empty folder', async () => {
+    const empty = tempFolder();
+    execFileSync('tar', ['-xzf', join(release, `reachline-${version}.tgz`), '-C', empty]);
+    const installed = join(empty, 'package');
+    symlinkSync(join(packageRoot, 'node_modules'), join(installed, 'node_modules'));
+    expect(statSync(join(installed, 'dist/services/cli/main.js')).mode & 0o111).not.to.equal(0);
+    expect(existsSync(join(installed, 'dist/test'))).to.equal(false);
+    const main = join(installed, 'dist/services/cli/main.js');
+    const dataDir = join(empty, 'data');
+    const env = { PATH: process.env.PATH, REACHLINE_DATA_DIR: dataDir, REACHLINE_LOG_LEVEL: 'error' };
+    const made = spawnSync(process.execPath, [main, 'keys', 'create', '--organization', 'org_a'], {
+      env,
+      encoding: 'utf8',
+    });
+    expect(made.stdout + made.stderr).to.match(/rl_live_/);
+    const server = spawn(process.execPath, [main, 'serve'], {
+      env: { ...env, PORT: '0', REACHLINE_SEARCH_PROCESSES: '1' },
+    });
+    try {
+      let output = '';
+      for (const stream of [server.stdout, server.stderr]) stream.on('data', (chunk) => (output += chunk));
+      const address = () => /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
+      await until(() => address() !== undefined, 'the server names its address');
+      for (const path of ['/readyz', '/console', '/docs/', '/openapi.json'])
+        expect((await fetch(`${address()}${path}`)).status, path).to.equal(200);
+    } finally {
+      server.kill();
+      await once(server, 'exit');
+    }
+    rmSync(join(installed, 'node_modules'));
+  });
+
+  it('has images with every file of the package', () => {
+    const copied = [...read('Dockerfile').matchAll(/^COPY (?:--from=build \/app\/)?(\S+) \S+$/gm)].map(
+      ([, path]) => path,
+    );
+    const needed = files.filter((file) => !file.startsWith('!') && file !== 'reachline');
+    expect(needed.filter((file) => !copied.includes(file))).to.deep.equal([]);
+  });
+
+  it('is published by a workflow that names files there are', () => {
+    const { jobs } = parse(read('.github/workflows/release.yml'));
+    const script = jobs.release.steps.map(({ run = '' }: { run?: string }) => run).join('\n');
+    for (const target of read('Dockerfile').matchAll(/ AS (full|slim)$/gm))
+      expect(script).to.contain(target[1]);
+    for (const flag of [
+      'linux/amd64,linux/arm64',
+      '--sbom=true',
+      '--provenance=mode=max',
+      'SHA256SUMS',
+      'notes.md',
+    ])
+      expect(script).to.contain(flag);
+  });
+});
+
+describe('deploy/make-env.sh', () => {
+  it('writes .env with four passwords that no other run makes, and leaves an existing one', () => {
+    const passwords = [1, 2].flatMap(() => {
+      const folder = tempFolder();
+      mkdirSync(join(folder, 'deploy'));
+      cpSync(join(packageRoot, 'deploy/make-env.sh'), join(folder, 'deploy/make-env.sh'));
+      cpSync(join(packageRoot, '.env.example'), join(folder, '.env.example'));
+      const run = () => spawnSync('deploy/make-env.sh', { cwd: folder, encoding: 'utf8' });
+      expect(run().status).to.equal(0);
+      const written = readFileSync(join(folder, '.env'), 'utf8');
+      expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600);
+      expect(run().status).to.equal(1);
+      expect(readFileSync(join(folder, '.env'), 'utf8')).to.equal(written);
+      return [...written.matchAll(/^\w+_PASSWORD=(.*)$/gm)].map(([, password]) => password);
+    });
+    expect(new Set(passwords)).to.have.lengthOf(8);
+    for (const password of passwords) expect(password).to.match(/^[0-9a-f]{48}$/);
+  });
+});
