@@ -219,6 +219,17 @@ async function readSpend(call: Call, { report, search, days }: Params) {
   return rows.map(({ currency, ad_spend }) => ({ currency, ad_spend: String(ad_spend) }));
 }
 
+/** Columns of CSV: the plain fields of an item, its sums, and when the first outcome came. */
+const CSV_COLUMNS = [
+  ...['domain', 'name', 'company_ids', 'exposed_on', 'reached_by', ...EXPOSURE_METRICS, 'known_before'],
+  ...['influenced', 'contacts', 'visits', 'first_outcome_at'],
+];
+const flattened = ({ exposure, first_outcome: first, ...item }: InfluenceItem) => ({
+  ...item,
+  ...exposure,
+  first_outcome_at: first?.at ?? null,
+});
+
 export const influence = endpointsWith<InfluenceServices>()({
   path: '/api/advertising/network_a/influence',
   name: 'Influence',
@@ -237,13 +248,15 @@ export const influence = endpointsWith<InfluenceServices>()({
   list: {
     item: InfluenceItem,
     pageFields: ['page', 'page_size'],
-    async readPage(call, next): Promise<MatchPage> {
+    columns: () => CSV_COLUMNS,
+    async readPage(call, next, format): Promise<MatchPage> {
       const params = paramsOf(call);
       const read = next as { items: Influence[]; at: number } | undefined;
       const { items, at } = read ?? { ...(await apart(call, (part) => readInfluences(part, params))), at: 0 };
       const end = at + EXPORT_ITEMS;
+      const shown = await withEvidence(call, params, items.slice(at, end));
       return {
-        items: await withEvidence(call, params, items.slice(at, end)),
+        items: format === 'csv' ? shown.map(flattened) : shown,
         total: items.length,
         next: end < items.length ? { items, at: end } : null,
       };

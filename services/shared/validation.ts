@@ -250,6 +250,7 @@ function explain(error: ErrorObject, hasHint: boolean): FieldError {
     case MAX_FOLDED_LENGTH:
       return at('too_long', `${name} ${tooLongOnceFolded(Number(error.schema))}`);
     case 'minItems':
+    case 'minProperties':
       return at('too_few_items', `${name} must have at least ${items(params.limit)}.`);
     case 'maxItems':
       return at('too_many_items', `${name} must have at most ${items(params.limit)}.`);

@@ -1,4 +1,6 @@
 /** Drawn worlds for the influence operation: records as they are sent, and what they mean, which the oracle reads. */
+import { expect } from 'chai';
+import type { TestGateway } from '../support/gateway.js';
 import { Random } from '../support/random.js';
 import { iso, type Question, type World } from './oracle.js';
 
@@ -138,4 +140,21 @@ export function drawnQuestion(random: Random): Question {
     campaigns: random.maybe(0.4, () => random.some(['c0', 'c1', 'c2'], 2)) ?? null,
     kinds: random.pick([['contacts', 'visits'], ['contacts', 'visits'], ['contacts'], ['visits']]),
   };
+}
+
+/** Sends the records in small parts, so that versions of a record arrive in different parts. */
+export async function ingestWorld(
+  gateway: Pick<TestGateway, 'ingest'>,
+  organization: string,
+  key: string,
+  streams: DrawnWorld['streams'],
+): Promise<void> {
+  for (const [stream, records] of Object.entries(streams)) {
+    const named = stream === 'website-visits' ? 'organizationId' : 'organization_id';
+    for (let from = 0; from < records.length; from += 40) {
+      const part = records.slice(from, from + 40).map((record) => ({ ...record, [named]: organization }));
+      const answer = await gateway.ingest(stream, part, { key });
+      expect(answer.body, answer.text).to.include({ accepted: part.length });
+    }
+  }
 }

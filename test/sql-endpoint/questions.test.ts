@@ -163,6 +163,14 @@ const ANSWERS: [columns: string, ...rows: unknown[][]][] = [
   ['audience other_audience members_of_both', ['x', 'y', 1]],
   ['company domain shown', ['Dune', 'dune.example', 100]],
   ['country visits known', ['Germany', 1, 1]],
+  [
+    'domain exposed_on contacts visits influenced known_before',
+    ['acme.example', '2026-10-01', 0, 0, 0, 0],
+    ['bolt.example', '2026-10-01', 0, 0, 0, 0],
+    ['cargo.example', '2026-10-01', 0, 0, 0, 0],
+    // The day before the range counts into the sum of its first day.
+    ['dune.example', '2026-09-01', 0, 0, 0, 0],
+  ],
 ];
 
 describe('The questions of the SQL page, over contacts of HubSpot, Salesforce and Apollo', () => {
@@ -214,7 +222,7 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
     return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
   }
 
-  it('are twenty', () => expect(QUESTIONS).to.have.length(ANSWERS.length).and.to.have.length(20));
+  it('are twenty-one', () => expect(QUESTIONS).to.have.length(ANSWERS.length).and.to.have.length(21));
 
   QUESTIONS.forEach(({ question, sql }, index) => {
     it(`are answered right, for the organization asked for alone: ${question}`, async () => {

@@ -270,7 +270,7 @@ const visits = (records: Records): fc.Arbitrary<Draws> =>
   });
 
 function advertising(path: string, records: Records): fc.Arbitrary<Draws> {
-  const named = path.includes('/compan') ? 'company_id' : 'creative_id';
+  const named = /\/compan|\/influence$/.test(path) ? 'company_id' : 'creative_id';
   const campaigns = records['network-a-campaigns'];
   const creatives = records['network-a-creatives'];
   const companies = records['network-a-companies'];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { drawnQuestion, drawnWorld, FIRST } from '../../influence/drawn-world.js';
+import { drawnQuestion, drawnWorld, FIRST, ingestWorld } from '../../influence/drawn-world.js';
 import { influences, iso, type Question, type World } from '../../influence/oracle.js';
 import { gatewaySuite, useGateway } from '../../support/gateway.js';
 import { Random, runs, SEED } from '../../support/random.js';
@@ -69,16 +69,7 @@ export const influence = gatewaySuite(`Influence (TEST_SEED=${SEED})`, (start) =
         return [day - 1, day, day + 1, day + 10, day + 11];
       });
       const { world, streams } = drawnWorld(SEED + index, edges);
-      for (const [stream, records] of Object.entries(streams)) {
-        for (let from = 0; from < records.length; from += 40) {
-          const lines = records.slice(from, from + 40).map((record) => ({
-            ...record,
-            ...(stream === 'website-visits' ? { organizationId: organization_id } : { organization_id }),
-          }));
-          const answer = await gateway.ingest(stream, lines, { key });
-          expect(answer.body, answer.text).to.include({ accepted: lines.length });
-        }
-      }
+      await ingestWorld(gateway, organization_id, key, streams);
       worlds.push({ organization_id, key, world });
     }
     await gateway.stores.records.refresh();
@@ -130,5 +121,145 @@ export const influence = gatewaySuite(`Influence (TEST_SEED=${SEED})`, (start) =
       influenced += expected.totals.influenced;
     }
     expect(influenced).to.be.above(0);
+  });
+
+  const wide = { start_date: iso(FIRST), end_date: iso(FIRST + 39), page_size: 200 };
+
+  it('never has more companies when a threshold is raised', async () => {
+    const [{ key }] = worlds as [(typeof worlds)[number]];
+    let before: string[] | undefined;
+    for (const least of [1, 3, 9, 27, 81]) {
+      const { items } = await ask(key, { ...wide, thresholds: { impressions: least } });
+      const domains = items.map(({ domain }) => domain);
+      if (before) expect(before).to.include.members(domains);
+      before = domains;
+    }
+    expect(before).to.deep.equal([]);
+  });
+
+  it('names ids as evidence that the searches of contacts and visits find', async () => {
+    const [{ organization_id, key }] = worlds as [(typeof worlds)[number]];
+    const { items } = await ask(key, { ...wide, thresholds: { impressions: 3 } });
+    let named = 0;
+    for (const { domain, exposed_on, evidence } of items) {
+      const idsOf = async (path: string, body: object, list: string, id: string) => {
+        const { body: found } = await gateway.call(path, { organization_id, limit: 1000, ...body }, { key });
+        return (found[list] as Record<string, string>[]).map((each) => each[id]);
+      };
+      const contacts = { query: `"${domain}"`, match: 'all' };
+      expect(await idsOf('/api/contacts/search', contacts, 'contacts', 'contact_id')).to.include.members(
+        evidence.contact_ids,
+      );
+      const from = Date.parse(exposed_on) + DAY;
+      const visits = {
+        company_domain: domain,
+        created_after: new Date(from).toISOString(),
+        created_before: new Date(from + 30 * DAY).toISOString(),
+      };
+      expect(await idsOf('/api/website-visits/search', visits, 'visits', 'id')).to.include.members(
+        evidence.visit_ids,
+      );
+      named += evidence.contact_ids.length + evidence.visit_ids.length;
+    }
+    expect(named).to.be.above(10);
+  });
+
+  it('exports the items of all pages, and their plain fields as CSV', async () => {
+    const [{ key }] = worlds as [(typeof worlds)[number]];
+    const { page_size, ...body } = wide;
+    const { items } = await ask(key, { ...body, page_size });
+    const as = (Accept: string) => gateway.call(INFLUENCE, body, { key, headers: { Accept } });
+    const lines = (await as('application/x-ndjson')).text.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as Item)).to.deep.equal(items);
+    const [head, ...rows] = (await as('text/csv')).text.trim().split('\r\n');
+    expect(head).to.equal(
+      'domain,name,company_ids,exposed_on,reached_by,impressions,clicks,engagements,known_before,influenced,contacts,visits,first_outcome_at',
+    );
+    expect(rows.map((row) => row.split(',')[0])).to.deep.equal(items.map(({ domain }) => domain));
+  });
+
+  it('needs three scopes, and names the one that a key lacks', async () => {
+    const scopes = ['advertising:read', 'visits:read', 'contacts:read'];
+    for (const missing of scopes) {
+      const key = await gateway.keyFor(
+        'org_a',
+        scopes.filter((scope) => scope !== missing),
+      );
+      const answer = await gateway.call(INFLUENCE, wide, { key });
+      expect([answer.status, answer.body.code, answer.body.required_scope]).to.deep.equal([
+        403,
+        'insufficient_scope',
+        missing,
+      ]);
+    }
+  });
+
+  it('refuses a range of 367 days, no threshold, and thresholds and days beyond their limits', async () => {
+    const refused = async (body: object, pointer: string, code: string) => {
+      const answer = await gateway.call(INFLUENCE, { ...wide, ...body });
+      expect(answer.status, answer.text).to.equal(422);
+      const errors = answer.body.errors as { pointer: string; code: string }[];
+      expect(errors.map((error) => [error.pointer, error.code])).to.deep.equal([[pointer, code]]);
+    };
+    const year = { start_date: '2025-01-01', end_date: '2026-01-01' };
+    expect((await gateway.call(INFLUENCE, year)).status).to.equal(200);
+    await refused({ ...year, end_date: '2026-01-02' }, '/end_date', 'range_too_long');
+    await refused({ thresholds: {} }, '/thresholds', 'too_few_items');
+    await refused({ thresholds: { impressions: 0 } }, '/thresholds/impressions', 'too_small');
+    await refused({ thresholds: { shares: 1 } }, '/thresholds/shares', 'unknown_field');
+    await refused({ lookback_days: 91 }, '/lookback_days', 'too_large');
+    await refused({ outcome_days: 181 }, '/outcome_days', 'too_large');
+    await refused({ outcomes: [] }, '/outcomes', 'too_few_items');
+  });
+
+  it('counts anew after a visit up to the day of exposure, an erasure and a restatement', async function () {
+    this.timeout(60_000);
+    const organization_id = 'org_influence_later';
+    const key = await gateway.keyFor(organization_id);
+    const day = iso(FIRST);
+    const send = async (stream: string, ...records: object[]) => {
+      const answer = await gateway.ingest(stream, records, { key });
+      expect(answer.body, answer.text).to.include({ accepted: records.length });
+      await gateway.stores.records.refresh();
+    };
+    const delivery = { date: day, campaign_id: 'c0', company_id: 'co', reported_at: `${day}T01:00:00Z` };
+    const after = `${iso(FIRST + 1)}T00:00:00Z`;
+    await send('network-a-companies', { id: 'co', domain: 'acme.example' });
+    await send('network-a-deliveries', { ...delivery, impressions: 7 });
+    const person = { company_domain: 'acme.example', work_emails: ['ann@acme.example'] };
+    await send('contacts', { contact_id: 'ann', ...person, created_at: after, updated_at: after });
+    const read = async () => (await ask(key, wide)).items[0];
+    const known = { exposed_on: day, influenced: true, known_before: false, contacts: 1 };
+    expect(await read()).to.include(known);
+    await send('website-visits', {
+      id: 'v',
+      companyDomain: 'acme.example',
+      createdAt: `${day}T23:59:59.999Z`,
+    });
+    expect(await read()).to.include({ ...known, known_before: true, visits: 0 });
+    const erased = await gateway.call(
+      '/api/contacts/erase',
+      { organization_id, email: 'ann@acme.example' },
+      { key },
+    );
+    expect(erased.status, erased.text).to.equal(200);
+    await gateway.stores.records.refresh();
+    const item = await read();
+    expect(item).to.include({ influenced: false, contacts: 0, first_outcome: null });
+    expect(item?.evidence.contact_ids).to.deep.equal([]);
+    await send('network-a-deliveries', { ...delivery, reported_at: `${day}T02:00:00Z`, impressions: 6 });
+    expect(await read()).to.equal(undefined);
+  });
+
+  it('is complete once the outcome days of every company are over', async () => {
+    const isComplete = async (end_date: string, outcome_days: number) => {
+      const answer = await gateway.call(INFLUENCE, { start_date: '2026-10-01', end_date, outcome_days });
+      return answer.body.complete;
+    };
+    // Today is 2026-11-21.
+    expect(await isComplete('2026-11-19', 1)).to.equal(true);
+    expect(await isComplete('2026-11-20', 1)).to.equal(false);
+    expect(await isComplete('2026-10-21', 30)).to.equal(true);
+    expect(await isComplete('2026-10-22', 30)).to.equal(false);
   });
 });

@@ -34,7 +34,7 @@ function recordsOf(
     })),
     'website-visits': upTo(counts.visits, (number) => ({
       ...{ id: `v_${number}`, createdAt: `2026-11-0${number < 4 ? 5 : 6}T00:00:00Z`, audienceId: 'aud_1' },
-      ...{ city: `${name}town`, ipAddress: '192.0.2.1' },
+      ...{ city: `${name}town`, ipAddress: '192.0.2.1', companyDomain: 'shared.example' },
     })),
     'network-a-campaigns': upTo(counts.campaigns, (number) => ({
       ...{ id: `cam_${number}`, name, status: name === 'Beta' ? 'PAUSED' : 'ACTIVE', updated_at },
@@ -162,6 +162,12 @@ function questions(organizationId: string): Step[] {
       { ...range, campaign_ids: ['cam_2'] },
       { ...range, company_ids: ['co_1', 'co_2', 'co_9'] },
       { ...range, sort_by: 'name' },
+    ),
+    ...step(
+      `${NETWORK}/influence`,
+      range,
+      { ...range, thresholds: { engagements: 1 }, campaign_ids: ['cam_1', 'cam_2'] },
+      { ...range, sort_by: 'first_outcome', outcomes: ['contacts'], page_size: 1 },
     ),
     ...step(
       `${NETWORK}/company`,
