@@ -29,7 +29,6 @@ const BUNDLES = ['command', 'workers'].map((mode) =>
 const compile = (project, roots) => () => {
   run(TSC, '-p', project);
   for (const root of roots) removeStale(root);
-  for (const bundle of BUNDLES) run(VITE, ...bundle, '--logLevel', 'warn');
 };
 
 /** The folder itself changes with each build, for the files that VitePress keeps there meanwhile. */
@@ -44,6 +43,13 @@ const PARTS = {
   tests: {
     sources: ['services', 'ingest', 'test', 'bench'],
     build: compile('tsconfig.json', ['services', 'ingest', 'test', 'bench']),
+  },
+  /** What `server` and `tests` start, in a file each. */
+  bundles: {
+    sources: ['services', 'ingest'],
+    build() {
+      for (const bundle of BUNDLES) run(VITE, ...bundle, '--logLevel', 'warn');
+    },
   },
   /** The declarations of the client, without those of the server. */
   client: {
@@ -97,10 +103,11 @@ function buildFolder(name, command) {
 }
 
 const options = new Set(process.argv.slice(2));
-const named = Object.keys(PARTS).filter((name) => options.has(name));
+if (!Object.keys(PARTS).some((name) => options.has(name)))
+  for (const name of ['server', 'client', 'console', 'docs']) options.add(name);
+if (options.has('server') || options.has('tests')) options.add('bundles');
 try {
-  for (const name of named.length > 0 ? named : ['server', 'client', 'console', 'docs'])
-    buildPart(name, PARTS[name]);
+  for (const [name, part] of Object.entries(PARTS)) if (options.has(name)) buildPart(name, part);
   chmodSync(join(DIST, 'services/cli/main.js'), 0o755);
   if (options.has('--watch')) watch();
 } catch (error) {

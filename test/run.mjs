@@ -17,12 +17,12 @@ const onStack = (command, ...options) =>
 const serial = (folder, minutes) =>
   mocha('--timeout', `${minutes * 60_000}`, `dist/test/${folder}/**/*.test.js`);
 
-const ALONE = 'dist/test/at-scale/durability/**/*.test.js';
-
 /** Tests of the nightly suite `faults`, in full size. The simulation, parity or a smaller test looks for the same faults daily. */
 const FAULTS = [
   'elasticsearch/{reindex-faults,erasure-faults}',
-  'durability/creates',
+  'durability/*',
+  'kafka/kill-points',
+  'erasure-history',
   'clickhouse/advertising',
 ].map((files) => `dist/test/at-scale/${files}.test.js`);
 
@@ -44,12 +44,11 @@ const SUITES = {
     mocha(
       '--parallel',
       '--jobs=5',
-      ...[ALONE, ...FAULTS].flatMap((spec) => ['--ignore', spec]),
+      ...FAULTS.flatMap((spec) => ['--ignore', spec]),
       'dist/test/at-scale/*.test.js',
       'dist/test/at-scale/kafka/**/*.test.js',
       'dist/test/at-scale/!(kafka)/**/*.test.js',
     ),
-    mocha(...FAULTS.flatMap((spec) => ['--ignore', spec]), ALONE),
   ],
   hostile: [serial('hostile', 1)],
   simulation: [script('simulation')],

@@ -8,7 +8,7 @@ import { drawnRequest } from './parity/drawn-requests.js';
 import { parityRecords } from './parity/records.js';
 import { GatewayPair } from './parity/store-pair.js';
 
-const REQUESTS = runs(500);
+const REQUESTS = runs(200);
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MAX_DIFFERENCES = 5;
 /** Few credits, so that they run out. */

@@ -22,7 +22,7 @@ import { type ParsedStore, parsed } from '../support/parsed-store.js';
 import { runs } from '../support/random.js';
 
 /** Every n-th query is tried: all of them in the nightly run and in the bench. */
-const STRIDE = Math.max(1, Math.round(5 / runs(1)));
+const STRIDE = Math.max(1, Math.round(10 / runs(1)));
 const some = <T>(all: readonly T[]) => all.filter((_, index) => index % STRIDE === 0);
 
 /**

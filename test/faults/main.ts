@@ -27,7 +27,7 @@ const FILES = [
   ...testsIn('at-scale/durability'),
   ...wordsOf(`
 at-scale/elasticsearch/reindex-faults at-scale/elasticsearch/erasure-faults durability/kill-9 durability/backup
-durability/engine-process hostile-strings/hostile-strings
+durability/engine-process hostile-strings/hostile-strings at-scale/erasure-history
 stores/sqlite/record-store stores/sqlite/search-pool-model stores/elasticsearch/lease
 `),
   ...testsIn('shared'),
@@ -35,6 +35,7 @@ stores/sqlite/record-store stores/sqlite/search-pool-model stores/elasticsearch/
   ...testsIn('contacts'),
   ...wordsOf(`
 ingest/mapping/locales sql-endpoint/parser advertising/metric-values gateway/embedded at-scale/gateway
+gateway/published-schema site/browser
 at-scale/parity advertising/oracle bench/relevance console/story advertising/rollups
 at-scale/clickhouse/analytics-store at-scale/clickhouse/advertising
 `),

@@ -3,4 +3,4 @@ import { gatewayContract } from './suites/index.js';
 import { randomRequests } from './suites/random-requests.js';
 
 gatewayContract('embedded stores', startTestGateway);
-randomRequests(50)(startTestGateway);
+randomRequests(25)(startTestGateway);

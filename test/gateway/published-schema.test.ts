@@ -92,7 +92,7 @@ describe('The published schema', function () {
             expect(answer.status, `forbidden: ${text}`).not.to.equal(200);
           }
         }),
-        { numRuns: runs(path.startsWith('/api/advertising') ? 30 : 60) },
+        { numRuns: runs(path.startsWith('/api/advertising') ? 12 : 24) },
       );
       expect(counts.allowed, 'allowed').to.be.above(1);
       expect(counts.forbidden, 'forbidden').to.be.above(1);
