@@ -22,8 +22,8 @@ ENV NODE_ENV=production \
     PORT=8080 \
     REACHLINE_DATA_DIR=/data
 WORKDIR /app
-RUN mkdir /data && chown node:node /data
-COPY package.json ./
+RUN mkdir /data && chown node:node /data && ln -s /app/reachline /usr/local/bin/reachline
+COPY package.json reachline ./
 COPY mappings mappings
 COPY services/demo/locales.txt services/demo/locales.txt
 COPY services/gateway/examples.json services/gateway/examples.json

@@ -272,7 +272,12 @@ export async function signIn(key: string): Promise<void> {
     const failure = failureOf(error);
     const text = `${failure.title}. You are still signed in with the previous API key.`;
     if (session.value) session.value.notice.value = { text, isFailure: true };
-    else if (error instanceof AuthenticationProblem) endSession(failure);
+    else if (error instanceof AuthenticationProblem) {
+      const offered = offeredKey.value;
+      endSession(failure);
+      // The link that was opened with it is now the only key.
+      if (offered !== null) return offerToTabs(offered);
+    }
     signInError.value = failure;
   }
   signingIn.value = false;
@@ -312,7 +317,13 @@ export function restoreSession(): void {
   const own = open || sessionStorage.getItem(STORED_KEY);
   if (linked !== null && linked !== own) offeredKey.value = linked;
   if (open !== '') return;
-  if (own) return void confirm(own);
+  if (own) void confirm(own);
+  else offerToTabs(linked);
+}
+
+/** Signs in with the key of another tab, otherwise with that of the link. */
+function offerToTabs(linked: string | null): void {
+  offeredKey.value = linked;
   askingTabs.value = true;
   post({ kind: 'ask' });
   setTimeout(() => {

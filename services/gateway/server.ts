@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';

@@ -136,4 +136,16 @@ describe('A session of the console', function () {
     await c.page.getByRole('table', { name: 'Contacts' }).getByRole('link').first().waitFor();
     c.forgetFailedRequests();
   });
+
+  it('begins with the key of a link when the key of the tab is valid no more', async () => {
+    const alone = await c.context.browser()?.newContext();
+    const tab = (await alone?.newPage()) ?? expect.fail();
+    await tab.goto(`${c.gateway.url}/console`);
+    const gone = `${otherKey.slice(0, -1)}${otherKey.endsWith('x') ? 'y' : 'x'}`;
+    await tab.evaluate(`sessionStorage.setItem('reachline.key', '${gone}')`);
+    await tab.goto(`${c.gateway.url}/docs`);
+    await tab.goto(`${c.gateway.url}/console/contacts#key=${otherKey}`);
+    await organization(OTHER_ORGANIZATION, tab);
+    await alone?.close();
+  });
 });

@@ -6,6 +6,8 @@ import { expect } from 'chai';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
+import { sampleFolder } from '../support/sample.js';
+import { type ServerProcess, startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { docPaths, readDoc } from './support.js';
 
@@ -87,6 +89,9 @@ const pages = [
 describe('The examples of the documentation, run on the sample data', function () {
   this.timeout(120_000);
   let gateway: TestGateway;
+  /** The README runs as printed: its commands find the server of the data folder, as after `npm start`. */
+  let server: ServerProcess;
+  let dataDir: string;
   let folder: string;
   let key: string;
   let hasPython = true;
@@ -95,11 +100,14 @@ describe('The examples of the documentation, run on the sample data', function (
     gateway = await startSampleGateway({ rateLimit: 6000 });
     key = await gateway.keyFor('org_demo');
     folder = tempFolder();
+    dataDir = await sampleFolder();
+    server = await startServer({ dataDir });
     await run('python3', ['--version']).catch(() => {
       hasPython = false;
     });
   });
   after(async () => {
+    await server?.stop();
     await gateway?.close();
   });
 
@@ -112,19 +120,18 @@ describe('The examples of the documentation, run on the sample data', function (
       const home = join(folder, path.replaceAll('/', '-'));
       await mkdir(home);
       await writeFile(join(home, 'contacts.ndjson'), '{"contact_id": "crm-1"}\n');
-      await symlink(join(packageRoot, 'reachline'), join(home, 'reachline'));
-      const script = [
-        'set -euo pipefail',
-        scriptOf(examples).replaceAll('http://127.0.0.1:8080', gateway.url),
-      ].join('\n');
+      for (const name of ['reachline', 'examples']) await symlink(join(packageRoot, name), join(home, name));
+      const isReadme = path === 'README.md';
+      const { url } = isReadme ? server : gateway;
+      const script = ['set -euo pipefail', scriptOf(examples).replaceAll('http://127.0.0.1:8080', url)].join(
+        '\n',
+      );
       const { stdout } = await run('bash', ['-c', script], {
         cwd: home,
         env: {
           ...process.env,
-          REACHLINE_API_KEY: key,
-          KEY: key,
-          // The README loads a folder that no server has open.
-          REACHLINE_DATA_DIR: path === 'README.md' ? join(home, 'data') : gateway.dataDir,
+          ...(!isReadme && { REACHLINE_API_KEY: key, KEY: key }),
+          REACHLINE_DATA_DIR: isReadme ? dataDir : gateway.dataDir,
           // The command finds a server of its own by its data folder; this server must be named.
           ...(path === 'docs/tutorial.md' && { REACHLINE_URL: gateway.url }),
         },

@@ -1,4 +1,6 @@
-/** `node dist/test/docs/images.js` takes the pictures of the console for the documentation, in the system's Chromium. */
+/**
+ * `node dist/test/docs/images.js [name …]` takes the pictures of the console for the documentation, by default all, in the system's Chromium.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
@@ -17,7 +19,7 @@ Amara;Okafor;amara@lagoscloud.example;CMO;Lagos Cloud;Nigeria;
 /** The address of each picture, and what a user does there. */
 const PICTURES: Record<string, { path: string; height?: number; act?: (page: Page) => Promise<void> }> = {
   contacts: { path: '/console/contacts?query=enginering&country=Germany' },
-  advertising: { path: '/console/advertising?compare=previous_period' },
+  advertising: { path: '/console/advertising?compare=previous_period&currency=USD' },
   import: {
     height: 400,
     path: '/console/import',
@@ -47,7 +49,9 @@ const browser = await chromium.launch({ executablePath: chromiumPath });
 const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
 await page.goto(`${gateway.url}/console#key=${key}`);
 await page.getByRole('link', { name: 'Contacts', exact: true }).waitFor();
+const names = process.argv.slice(2);
 for (const [name, { path, height = 720, act }] of Object.entries(PICTURES)) {
+  if (names.length > 0 && !names.includes(name)) continue;
   await page.setViewportSize({ width: 1280, height });
   await page.goto(`${gateway.url}${path}`);
   await page.waitForLoadState('networkidle');
