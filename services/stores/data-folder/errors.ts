@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { DiskFullError } from '../../shared/store-errors.js';
-import { resultCodeOf, SQLITE_FULL } from '../common/sqlite-file.js';
+import { resultCodeOf, SQLITE_FULL } from '../common/sqlite-result.js';
 import { type LockOwner, readLockOwner } from './lock-owner.js';
 
 /** Reachline cannot use the data folder. The message says what to do. */

@@ -1,5 +1,5 @@
 import { DiskFullError, RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
-import { resultCodeOf, SQLITE_FULL } from '../common/sqlite-file.js';
+import { resultCodeOf, SQLITE_FULL } from '../common/sqlite-result.js';
 
 /** An error in the form in which a worker sends it to its client. */
 export interface SerializedError {
