@@ -1,5 +1,7 @@
 /** What followed the ads: companies that saw enough of them, and what came after. Each row opens its evidence. */
 import { useMemo } from 'preact/hooks';
+import type { Contact } from '../../contacts/schema.js';
+import type { Visit } from '../../visits/schema.js';
 import { AD_LISTS, campaignHref } from '../ad-lists.js';
 import type { ResponseOf } from '../api.js';
 import { Plot } from '../components/charts.js';
@@ -10,7 +12,7 @@ import { ReportControls, reportOf, reportParams, Warnings } from '../components/
 import { SelectFilter } from '../components/search-box.js';
 import { Segments } from '../components/segments.js';
 import { NoPermission, NothingYet, Trouble } from '../components/states.js';
-import { type Column, FigureTable } from '../components/table.js';
+import { type Column, FigureTable, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, daysBefore, fullName, minute, NONE, plural, rangeText } from '../format.js';
 import { href, hrefWith, pageParam, param } from '../router.js';
@@ -154,14 +156,16 @@ export function Influence() {
           answer={answer}
           old={of && `These figures are for ${rangeText(of.start_date, of.end_date)}.`}
         />
-        <Warnings warnings={data?.warnings ?? []} />
+        {/* The view shows no money. */}
+        <Warnings
+          warnings={(data?.warnings ?? []).filter((warning) => !warning.startsWith('mixed_currencies'))}
+        />
         {totals && totals.exposed > 0 && (
           <>
             <p class="lead">
-              <strong>{plural(totals.exposed, 'company', 'companies')}</strong> saw the ads.{' '}
-              <strong>{count(totals.influenced)}</strong> of them brought a new contact or a visit in the{' '}
-              {outcomeDays} days after. <strong>{count(totals.newly_influenced)}</strong> of these were not
-              known before.
+              <strong>{plural(totals.exposed, 'company', 'companies')}</strong> saw the ads. In the{' '}
+              {outcomeDays} days after, <strong>{count(totals.influenced)}</strong> of them had a new contact
+              or a visit. <strong>{count(totals.newly_influenced)}</strong> of these were not known before.
             </p>
             <p class="note">
               {data.complete ? '' : 'Some of these days are still to come, so the numbers may grow. '}
@@ -222,6 +226,26 @@ function shares({ outcomes: { contacts, visits }, without_domain: without }: Tot
     : `${of} Without a domain, and so without a company: ${unplaced.join(', ')}.`;
 }
 
+const CAMPAIGN_COLUMNS: readonly Column<Item['evidence']['campaigns'][number]>[] = [
+  { label: 'Campaign', cell: ({ campaign_id: id, name }) => <a href={campaignHref(id)}>{name ?? id}</a> },
+  { label: 'Shown', class: 'figure', cell: ({ impressions }) => count(impressions) },
+];
+const CONTACT_COLUMNS: readonly Column<Contact>[] = [
+  {
+    label: 'Name',
+    cell: (contact) => (
+      <a href={href('/contacts', { contact: contact.contact_id })}>
+        {fullName(contact) || contact.contact_id}
+      </a>
+    ),
+  },
+  { label: 'Created', cell: ({ created_at }) => created_at.slice(0, 10) },
+];
+const VISIT_COLUMNS: readonly Column<Visit>[] = [
+  { label: 'Began (UTC)', cell: ({ createdAt }) => minute(createdAt) },
+  { label: 'First page', cell: ({ startUrl }) => startUrl },
+];
+
 /** What the numbers of a company are made of: campaigns before, contacts and visits after. */
 function Evidence({ item, outcomeDays }: { item: Item; outcomeDays: number }) {
   const { evidence, exposure, domain, exposed_on: exposedOn } = item;
@@ -259,38 +283,34 @@ function Evidence({ item, outcomeDays }: { item: Item; outcomeDays: number }) {
         <Fact label="Known before">{item.known_before ? 'yes' : 'no'}</Fact>
       </dl>
       <h3>Campaigns until then</h3>
-      <ul>
-        {evidence.campaigns.map((campaign) => (
-          <li key={campaign.campaign_id}>
-            <a href={campaignHref(campaign.campaign_id)}>{campaign.name ?? campaign.campaign_id}</a>,{' '}
-            {plural(campaign.impressions, 'impression')}
-          </li>
-        ))}
-      </ul>
+      <Table
+        label="Campaigns until then"
+        columns={CAMPAIGN_COLUMNS}
+        pages={[evidence.campaigns]}
+        keyOf={({ campaign_id }) => campaign_id}
+      />
       <h3>{plural(item.contacts, 'contact')} after</h3>
       <Trouble answer={people} />
-      <ul>
-        {contacts.map((contact) => (
-          <li key={contact.contact_id}>
-            <a href={href('/contacts', { contact: contact.contact_id })}>
-              {fullName(contact) || contact.contact_id}
-            </a>
-            , {contact.created_at.slice(0, 10)}
-          </li>
-        ))}
-      </ul>
-      <a href={href('/contacts', { query: `"${domain}"` })}>All people known there</a>
+      {contacts.length > 0 && (
+        <Table
+          label="Contacts after"
+          columns={CONTACT_COLUMNS}
+          pages={[contacts]}
+          keyOf={({ contact_id }) => contact_id}
+        />
+      )}
+      <p>
+        <a href={href('/contacts', { query: `"${domain}"` })}>All people known there</a>
+      </p>
       <h3>{plural(item.visits, 'visit')} after</h3>
       <Trouble answer={found} />
-      <ul>
-        {visits.map((visit) => (
-          <li key={visit.id}>
-            {minute(visit.createdAt)} {visit.startUrl}
-          </li>
-        ))}
-      </ul>
+      {visits.length > 0 && (
+        <Table label="Visits after" columns={VISIT_COLUMNS} pages={[visits]} keyOf={({ id }) => id} />
+      )}
       {item.visits > 0 && (
-        <a href={href('/visits', { company_domain: domain, ...days })}>All visits of these days</a>
+        <p>
+          <a href={href('/visits', { company_domain: domain, ...days })}>All visits of these days</a>
+        </p>
       )}
     </Panel>
   );
