@@ -437,6 +437,68 @@ describe('The console in Chromium', function () {
     });
   }
 
+  for (const width of [1440, 390]) {
+    it(`makes a segment of several values, excluded values and fields that contacts have, at ${width} pixels`, async () => {
+      await open('/contacts');
+      await c.page.setViewportSize({ width, height: 800 });
+      const button = c.page.locator('summary', { hasText: '+ Filter' });
+      const values = (label: string) =>
+        c.page.getByRole('list', { name: `Values of ${label}` }).getByRole('button');
+      const counted = async (filters: object) => {
+        const { total_count } = await read<{ total_count: number }>('/api/contacts/search', filters);
+        const text = `${total_count.toLocaleString('en')} contact${total_count === 1 ? '' : 's'}`;
+        await c.page.locator('output.total', { hasText: new RegExp(`^${text}$`) }).waitFor();
+        return total_count;
+      };
+      await counted({});
+
+      // Several values, by keys alone; the popover stays open.
+      await button.press('Enter');
+      await c.page.getByLabel('Condition').selectOption('is any of');
+      for (const country of ['Germany', 'Spain', 'Japan'])
+        await values('Country').filter({ hasText: country }).press('Enter');
+      await values('Country').filter({ hasText: 'Spain' }).press('Enter');
+      const any_of = [{ country: 'Germany' }, { country: 'Japan' }];
+      await counted({ any_of });
+      expect(await values('Country').filter({ hasText: 'Japan' }).getAttribute('aria-pressed')).to.equal(
+        'true',
+      );
+      // The check sets the size of the page.
+      await c.expectAccessible();
+      await c.page.setViewportSize({ width, height: 800 });
+
+      // Counts of the next field are counts within the segment.
+      await c.page.getByLabel('Field').selectOption('Seniority');
+      await c.page.getByLabel('Condition').selectOption('is not');
+      await values('Seniority').filter({ hasText: 'Manager' }).press('Enter');
+      const none_of = [{ seniority: 'manager' }];
+      await counted({ any_of, none_of });
+      await c.page.getByLabel('Field').selectOption('Has');
+      await values('Has').filter({ hasText: 'work email' }).click();
+      await values('Has').filter({ hasText: 'phone' }).click();
+      const segment = { any_of, none_of, has: ['work_emails', 'phones'] };
+      expect(await counted(segment)).to.be.above(0);
+      await c.page.keyboard.press('Escape');
+      const chips = c.page.getByRole('list', { name: 'Filters in force' }).getByRole('listitem');
+      const texts = async () => (await chips.allInnerTexts()).map((text) => text.replace(/\s*×$/, ''));
+      const expected = ['Country: Germany or Japan', 'Seniority is not: Manager', 'Has: work email, phone'];
+      await until(async () => (await texts()).join() === expected.join(), 'the chips');
+      expect(await c.page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
+
+      // The address is the segment.
+      await c.page.reload();
+      await counted(segment);
+      expect(await texts()).to.deep.equal(expected);
+      expect(await curl()).to.contain('"none_of"');
+      await c.page.keyboard.press('Escape');
+      await c.page.getByRole('button', { name: 'Remove Seniority is not' }).click();
+      await counted({ any_of, has: segment.has });
+      await c.page.getByRole('button', { name: 'Clear', exact: true }).click();
+      await c.page.waitForURL(`${c.gateway.url}/console/contacts`);
+      await counted({});
+    });
+  }
+
   it('takes filters of days, numbers and two values, which hold for the list and its chips', async () => {
     await open('/visits?to=2026-13-45&has_recording=maybe');
     const add = async (field: string) => {

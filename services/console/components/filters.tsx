@@ -27,12 +27,23 @@ export interface FilterField {
   facet?: 'words' | 'whole' | 'closed';
   /** Renders the value for people. */
   show?(value: string): ComponentChildren;
+  /** Whether the field may have several values, of which one must match, and excluded values; or several values that must all match. */
+  values?: 'any' | 'all';
 }
 
+/** Parameters of excluded values begin with this. */
+export const NOT = 'not.';
+const isNegatable = ({ values }: FilterField) => values === 'any';
+/** Several values of a parameter, one a line. */
+export const valuesIn = (text: string): string[] => text.split('\n').filter((value) => value !== '');
+
 /** The value in the URL; empty if it is invalid for the field. */
-export function filterValue({ name, type, options }: FilterField): string {
-  const value = param(name);
-  const isValue = options?.some(([option]) => option === value) ?? (type !== 'date' || isDate(value));
+export function filterValue({ name, type, options, values }: FilterField, prefix = ''): string {
+  const value = param(prefix + name);
+  const isValue =
+    options === undefined
+      ? type !== 'date' || isDate(value)
+      : (values ? valuesIn(value) : [value]).every((each) => options.some(([option]) => option === each));
   return isValue ? value : '';
 }
 
@@ -40,12 +51,13 @@ const shown = ({ options, show }: FilterField, value: string): ComponentChildren
   options?.find(([option]) => option === value)?.[1] ?? show?.(value) ?? value;
 
 /** The parameter names of all fields, which NoMatch clears. */
-export const namesOf = (fields: readonly FilterField[]) => fields.map(({ name }) => name);
+export const namesOf = (fields: readonly FilterField[]) =>
+  fields.flatMap((field) => (isNegatable(field) ? [field.name, NOT + field.name] : [field.name]));
 
 interface FilterButtonProps {
   fields: readonly FilterField[];
-  /** The active filters; counts of suggested values include only contacts that match them. */
-  within?: ContactFilters;
+  /** The active filters without a field; counts of suggested values include only contacts that match them. */
+  within?(field: string): ContactFilters;
 }
 
 export function FilterButton(props: FilterButtonProps) {
@@ -58,14 +70,28 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
   const select = useRef<HTMLSelectElement>(null);
   useEffect(() => select.current?.focus(), []);
   const [values, counted] = useValues(field, typed.trim(), within);
+  const [condition, setCondition] = useState<Condition>('is');
+  const names = namesOf([field]);
+  const prefix = condition === 'is not' ? NOT : '';
+  const chosen = valuesIn(filterValue(field, prefix));
+  const isMany = field.values === 'all' || condition !== 'is';
   const apply = (value: string) => {
-    setParams({ [field.name]: value, page: null });
-    close();
+    const others = chosen.filter((each) => each !== value);
+    const next = !isMany ? [value] : others.length < chosen.length ? others : [...chosen, value];
+    setParams({ [prefix + field.name]: next.join('\n'), page: null });
+    setTyped('');
+    if (!isMany) close();
   };
+  const { any_of, none_of } = (isMany && within?.(field.name)) || {};
+  const isFull =
+    field.values === 'any' &&
+    (condition === 'is not'
+      ? chosen.length + (none_of?.length ?? 0) >= MAX_FILTERS
+      : isMany && (chosen.length + 1) * (any_of?.length ?? 1) > MAX_FILTERS);
   const takesText = !field.options && field.facet !== 'closed';
   return (
     <Form onSubmit={() => takesText && apply(typed.trim())}>
-      <div class="row">
+      <div class="row wraps">
         <select
           ref={select}
           aria-label="Field"
@@ -74,6 +100,7 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
             const next = fields.find(({ name }) => name === event.currentTarget.value) as FilterField;
             setField(next);
             setTyped('');
+            setCondition('is');
           }}
         >
           {fields.map(({ name, label }) => (
@@ -82,6 +109,17 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
             </option>
           ))}
         </select>
+        {names.length > 1 && (
+          <select
+            aria-label="Condition"
+            value={condition}
+            onChange={(event) => setCondition(event.currentTarget.value as Condition)}
+          >
+            {CONDITIONS.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        )}
         {takesText && (
           <>
             <input
@@ -96,16 +134,26 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
               value={typed}
               onInput={(event) => setTyped(event.currentTarget.value)}
             />
-            <button type="submit">Apply</button>
+            <button type="submit" disabled={isFull && !chosen.includes(typed.trim())}>
+              Apply
+            </button>
           </>
         )}
       </div>
+      {isFull && (
+        <p class="note">At most {MAX_FILTERS} values, or combinations of values of several fields.</p>
+      )}
       <Failed what="The values" answer={counted} />
       {values && (
         <ul class="offers values" aria-label={`Values of ${field.label}`}>
           {values.map(([value, label, contacts]) => (
             <li key={value}>
-              <button type="button" aria-pressed={value === filterValue(field)} onClick={() => apply(value)}>
+              <button
+                type="button"
+                disabled={isFull && !chosen.includes(value)}
+                aria-pressed={chosen.includes(value)}
+                onClick={() => apply(value)}
+              >
                 <span>{label}</span>
                 {contacts !== undefined && <span class="note">{count(contacts)}</span>}
               </button>
@@ -118,20 +166,26 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
   );
 }
 
+/** Maximum filters of `any_of`, and of `none_of`. */
+const MAX_FILTERS = 10;
+
+const CONDITIONS = ['is', 'is any of', 'is not'] as const;
+type Condition = (typeof CONDITIONS)[number];
+
 type Value = readonly [value: string, label: ComponentChildren, contacts?: number];
 
 /** Suggested values for a field, most frequent first; undefined if unknown. */
 function useValues(
   field: FilterField,
   typed: string,
-  within?: ContactFilters,
+  within?: FilterButtonProps['within'],
 ): [values: readonly Value[] | undefined, counted: Answer<typeof PATH>] {
   const name = field.name as FacetField;
   const words = useSettled(field.facet === 'words' ? typed : '');
   const counted = useRequest(
     PATH,
     within && field.facet
-      ? { ...within, [name]: words === '' ? undefined : words, limit: 1, facets: [name] }
+      ? { ...within(name), ...(words !== '' && { [name]: words }), limit: 1, facets: [name] }
       : null,
   );
   if (field.options) return [field.options, counted];
@@ -168,15 +222,19 @@ interface FilterChipsProps {
  * Shows the number of rows and the filters that they match, in one line that scrolls sideways. A filter without a response yet is dimmed.
  */
 export function FilterChips({ fields, shown: values, total }: FilterChipsProps) {
-  const chips = fields.flatMap((field) => {
-    const asked = filterValue(field);
-    const value = values ? String(values[field.name] ?? '') : asked;
-    return [
-      { field, value, isRemovable: value === asked, isAsked: false },
-      { field, value: value === asked ? '' : asked, isRemovable: true, isAsked: true },
-    ].filter((chip) => chip.value !== '');
-  });
-  const set = fields.filter((field) => filterValue(field) !== '');
+  const chips = fields.flatMap((field) =>
+    namesOf([field]).flatMap((name) => {
+      const isNot = name !== field.name;
+      const asked = filterValue(field, isNot ? NOT : '');
+      const value = values ? String(values[name] ?? '') : asked;
+      const label = isNot ? `${field.label} is not` : field.label;
+      return [
+        { field, name, label, value, isRemovable: value === asked, isAsked: false },
+        { field, name, label, value: value === asked ? '' : asked, isRemovable: true, isAsked: true },
+      ].filter((chip) => chip.value !== '');
+    }),
+  );
+  const set = namesOf(fields).filter((name) => param(name) !== '');
   const remove = (names: readonly string[]) => {
     // The focused button disappears with its chip.
     document.querySelector<HTMLElement>('.toolbar > .popover summary')?.focus();
@@ -186,13 +244,17 @@ export function FilterChips({ fields, shown: values, total }: FilterChipsProps) 
     <div class="status-row">
       <output class="total">{total}</output>
       <ul class="chips" aria-label="Filters in force">
-        {chips.map(({ field, value, isRemovable, isAsked }) => (
-          <li key={`${field.name} ${isAsked}`} class={isAsked ? 'asked' : undefined} aria-busy={isAsked}>
+        {chips.map(({ field, name, label, value, isRemovable, isAsked }) => (
+          <li key={`${name} ${isAsked}`} class={isAsked ? 'asked' : undefined} aria-busy={isAsked}>
             <span>
-              {field.label}: {shown(field, value)}
+              {label}:{' '}
+              {valuesIn(value).flatMap((each, place) => [
+                place > 0 && (field.values === 'all' ? ', ' : ' or '),
+                shown(field, each),
+              ])}
             </span>
             {isRemovable && (
-              <button type="button" aria-label={`Remove ${field.label}`} onClick={() => remove([field.name])}>
+              <button type="button" aria-label={`Remove ${label}`} onClick={() => remove([name])}>
                 ×
               </button>
             )}
@@ -200,7 +262,7 @@ export function FilterChips({ fields, shown: values, total }: FilterChipsProps) 
         ))}
       </ul>
       {set.length > 1 && (
-        <button type="button" onClick={() => remove(namesOf(set))}>
+        <button type="button" onClick={() => remove(set)}>
           Clear
         </button>
       )}

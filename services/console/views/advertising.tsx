@@ -125,7 +125,7 @@ export function Advertising() {
   const sortBy = allColumns.some(({ sort }) => sort === param('sort')) ? param('sort') : list.order;
   const direction = param('direction') === 'asc' ? 'asc' : 'desc';
   const fields = filtersOf(list);
-  const [status = '', objective = ''] = fields.map(filterValue);
+  const [status = '', objective = ''] = fields.map((field) => filterValue(field));
   const page = pageParam();
   const compared = COMPARISONS.some(([name]) => name === param('compare')) ? param('compare') : '';
   const campaign = param('campaign');

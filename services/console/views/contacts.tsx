@@ -17,22 +17,36 @@ import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { classLabel, fullName, minute, plural } from '../format.js';
 import { Marked, wordsOf } from '../highlight.js';
 import { hasParam, hrefWith, param } from '../router.js';
+import { segmentOf, valuesOf } from '../segment.js';
 import { missingScope, organizationId, useSession } from '../session.js';
 import { usePages } from '../use-request.js';
 
 const PAGE = 100;
+const PRESENCE = [
+  ['work_emails', 'work email'],
+  ['personal_emails', 'personal email'],
+  ['phones', 'phone'],
+  ['network_a_url', 'profile'],
+  ['company_domain', 'domain'],
+] as const;
 const FILTERS: readonly FilterField[] = [
-  { name: 'country', label: 'Country', facet: 'whole' },
-  { name: 'job_title', label: 'Job title', facet: 'words' },
-  { name: 'seniority', label: 'Seniority', facet: 'closed', show: classLabel },
-  { name: 'department', label: 'Department', facet: 'closed', show: classLabel },
-  { name: 'functional_area', label: 'Functional area', facet: 'words' },
-  { name: 'company_name', label: 'Company', facet: 'words' },
-  { name: 'company_domain', label: 'Domain', facet: 'whole' },
-  { name: 'city', label: 'City', facet: 'words' },
-  { name: 'state_region', label: 'State or region', facet: 'words' },
+  { name: 'country', label: 'Country', facet: 'whole', values: 'any' },
+  { name: 'job_title', label: 'Job title', facet: 'words', values: 'any' },
+  { name: 'seniority', label: 'Seniority', facet: 'closed', show: classLabel, values: 'any' },
+  { name: 'department', label: 'Department', facet: 'closed', show: classLabel, values: 'any' },
+  { name: 'functional_area', label: 'Functional area', facet: 'words', values: 'any' },
+  { name: 'company_name', label: 'Company', facet: 'words', values: 'any' },
+  { name: 'company_domain', label: 'Domain', facet: 'whole', values: 'any' },
+  { name: 'company_industry', label: 'Industry', facet: 'words', values: 'any' },
+  { name: 'city', label: 'City', facet: 'words', values: 'any' },
+  { name: 'state_region', label: 'State or region', facet: 'words', values: 'any' },
   { name: 'postal_code', label: 'Postal code' },
   { name: 'email', label: 'Email' },
+  { name: 'has', label: 'Has', options: PRESENCE, values: 'all' },
+  { name: 'lacks', label: 'Lacks', options: PRESENCE, values: 'all' },
+  { name: 'created_after', label: 'Created from (UTC)', type: 'date' },
+  { name: 'created_before', label: 'Created before (UTC)', type: 'date' },
+  { name: 'data_import_id', label: 'Import' },
 ];
 /** Orders, each with its fields of the request. */
 const SORTS = [
@@ -191,14 +205,12 @@ function PartialNote({ answer }: { answer: SearchResponse | undefined }) {
 export function Contacts() {
   const scope = missingScope('contacts:read');
   const query = param('query');
-  const filters = Object.fromEntries(
-    FILTER_NAMES.filter((name) => param(name) !== '').map((name) => [name, param(name)]),
-  );
-  const filtered = {
+  const within = (field?: string) => ({
     organization_id: organizationId.value,
     ...(query === '' ? {} : { query }),
-    ...filters,
-  };
+    ...segmentOf(FILTERS, field),
+  });
+  const filtered = within();
   const [, , order] = SORTS.find(([name]) => name === param('sort')) ?? SORTS[0];
   const body = { ...filtered, ...(query === '' ? order : {}), limit: PAGE };
   const explained = query === '' ? body : { ...body, explain: true };
@@ -228,7 +240,7 @@ export function Contacts() {
         <div class="toolbar">
           <h1 class="hidden">Contacts</h1>
           <SearchBox label="Search contacts" />
-          <FilterButton fields={FILTERS} within={filtered} />
+          <FilterButton fields={FILTERS} within={within} />
           <SelectFilter
             name="sort"
             label="Sort"
@@ -250,7 +262,7 @@ export function Contacts() {
         </div>
         <FilterChips
           fields={FILTERS}
-          shown={pages.of}
+          shown={pages.of && valuesOf(FILTERS, pages.of)}
           total={pages.total === undefined ? undefined : plural(pages.total, 'contact')}
         />
         <PartialNote answer={pages.answer} />

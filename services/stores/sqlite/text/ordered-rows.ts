@@ -163,6 +163,8 @@ function groupedRows(sources: readonly WeighedSource[]): { grouped: Sql; values:
 
 /** Number of contacts whose fields are read at once: handing contacts over one by one takes longer than reading them. */
 const ROWS_PER_PART = 20_000;
+/** The same for united sources, which are searched again for each part. */
+const UNITED_ROWS_PER_PART = 200_000;
 
 /** Facet fields of all contacts. A field is a list per part of the contacts, with null for a contact without the text. */
 export function* facetFields(
@@ -186,7 +188,7 @@ export function* facetFields(
       part,
       ...values,
       last,
-      ROWS_PER_PART,
+      source.anyOf || source.noneOf ? UNITED_ROWS_PER_PART : ROWS_PER_PART,
       source.organization,
     );
     if (!read || read[0] === null) return;
