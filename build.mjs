@@ -62,6 +62,7 @@ const PARTS = {
       'services/client',
       'services/advertising/metrics.ts',
       'services/http/scopes.ts',
+      'services/search/query.ts',
       'docs/reference/sql.md',
     ],
     build() {

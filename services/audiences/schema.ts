@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
+import { MAX_QUERY_LENGTH } from '../search/query.js';
 import {
   arrayOf,
   boolean,

@@ -2,8 +2,7 @@ import type { Static, TArray, TOptional } from 'typebox';
 import { cursorRequest, cursorResponse } from '../search/cursor.js';
 import { MATCH_KINDS } from '../search/explain.js';
 import { FacetCount } from '../search/facet-schema.js';
-import { MATCH_MODES } from '../search/query.js';
-import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
+import { MATCH_MODES, MAX_QUERY_LENGTH } from '../search/query.js';
 import { TIERS } from '../search/ranking.js';
 import { sortRequest } from '../search/sort.js';
 import {

@@ -13,12 +13,10 @@ import { isOptional } from './equivalents.js';
 import { joinedNeighbours } from './names.js';
 import { normalizeDomain, normalizeProfileUrl, profileSlug } from './normalize.js';
 import { nationalForms, phoneAlternatives, phoneDigits } from './phones.js';
-import type { QueryTerm, TextQuery, WordTerm } from './query.js';
+import { MAX_QUERY_LENGTH, type QueryTerm, type TextQuery, type WordTerm } from './query.js';
 import { allowedTypos } from './typos.js';
 import { compoundWord, foldedEmail, slugWord } from './words.js';
 
-/** Maximum characters of `query`, as written and once folded. */
-export const MAX_QUERY_LENGTH = 200;
 const MAX_QUERY_WORDS = 12;
 
 /** The reason why a query is rejected. */

@@ -1,5 +1,8 @@
 /** The small vocabulary of searches, which every records store translates into its own queries. Values are already in normal form. */
 
+/** Maximum characters of `query`, as written and once folded. */
+export const MAX_QUERY_LENGTH = 200;
+
 /** An equivalent of a word of a query. A contact that has all of `words` in the field matches as if it had the word (contract 3.9). */
 export interface Equivalent {
   /** A field whose words filters compare. `group` is the group of the field in the order. */

@@ -1,6 +1,4 @@
 /** Metrics that SQL and the console list by hand, against the table of metrics. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   isMoney,
@@ -12,46 +10,50 @@ import {
   type SummedMetric,
 } from '../../services/advertising/metrics.js';
 import { METRICS } from '../../services/console/metrics.js';
-import { packageRoot } from '../../services/shared/fs.js';
-
-const FOLDER = join(packageRoot, 'mappings/clickhouse');
-const sql = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.sql'))
-  .map((name) => readFileSync(join(FOLDER, name), 'utf8'))
-  .join('\n');
+import type { ClickHouse } from '../../services/stores/clickhouse/client.js';
+import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
+import { openClickHouse } from '../../services/stores/clickhouse/open.js';
+import { rawSql } from '../support/raw-sql.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const counts = SUMMED_NAMES.filter((name) => !isMoney(name));
 
-/** Names, columns with their comments, and whether they have money, of every table and view that declares a metric. */
-const declared = [
-  ...sql.matchAll(/CREATE (?:TABLE|VIEW) IF NOT EXISTS (?<name>\S+)\n\((?<columns>[\s\S]*?)\n\)/g),
-]
-  .map(({ groups: { name = '', columns = '' } = {} }) => ({
-    name,
-    columns: new Map(
-      [...columns.matchAll(/^ {4}(\w+) \w[^\n]*?(?: COMMENT '([^\n]*)')?,?$/gm)].map(
-        ([, column, comment]) => [column as SummedMetric, comment],
-      ),
-    ),
-  }))
-  .filter(({ columns }) => columns.has('impressions'));
-
 describe('A metric', () => {
-  it('is a column of every table and view of deliveries, where it is described as in the API', () => {
+  /** Asks an engine after every migration, whichever file wrote a column. */
+  let clickhouse: ClickHouse;
+  const ask = async <Row>(statement: string) =>
+    (await clickhouse.query<Row>({ name: 'test', sql: rawSql(statement), params: {} })).rows;
+  before(async () => {
+    clickhouse = await openClickHouse({ path: tempFolder() });
+    await migrate(clickhouse);
+  });
+  after(() => clickhouse.close());
+
+  it('is a column of every table and view of deliveries, where it is described as in the API', async () => {
+    const rows = await ask<{ place: string; column: SummedMetric; comment: string }>(
+      "SELECT database || '.' || table AS place, name AS column, comment FROM system.columns WHERE database IN ('default', 'reachline')",
+    );
+    const declared = rows
+      .filter(({ column }) => column === 'impressions')
+      .map(({ place }) => [place, rows.filter((each) => each.place === place)] as const);
     expect(declared.length).to.be.at.least(9);
-    for (const { name, columns } of declared) {
-      const expected = columns.has('ad_spend') ? SUMMED_NAMES : counts;
-      expect([...columns.keys()], name).to.include.members([...expected]);
-      for (const metric of name.includes('views') ? expected : [])
-        expect(columns.get(metric), `${name}.${metric}`).to.equal(
+    for (const [name, columns] of declared) {
+      const described = new Map(columns.map(({ column, comment }) => [column, comment]));
+      const expected = described.has('ad_spend') ? SUMMED_NAMES : counts;
+      expect([...described.keys()], name).to.include.members([...expected]);
+      for (const metric of name.startsWith('reachline.') ? expected : [])
+        expect(described.get(metric), `${name}.${metric}`).to.equal(
           SUMMED_METRICS[metric].description.slice(0, -1),
         );
     }
   });
 
-  it('makes a company active, each of them', () => {
-    const [, conditions = ''] = /AND \(\n([\s\S]*?)\) AS active/.exec(sql) ?? [];
-    const active = [...conditions.matchAll(/delivery\.(\w+) > 0/g)].map(([, name]) => name);
+  it('makes a company active, each of them', async () => {
+    const [view] = await ask<{ as_select: string }>(
+      "SELECT as_select FROM system.tables WHERE database = 'default' AND name = 'company_deliveries_mv'",
+    );
+    const [conditions = ''] = /[^\n]* AS active/.exec(view?.as_select ?? '') ?? [];
+    const active = [...conditions.matchAll(/(\w+) > 0/g)].map(([, name]) => name);
     expect(active).to.have.members([...SUMMED_NAMES]);
   });
 

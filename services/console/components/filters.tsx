@@ -1,6 +1,7 @@
 /** Filters of a list: a button to add a filter, with suggested values, and a chip for each active filter. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { MAX_QUERY_LENGTH } from '../../search/query.js';
 import type { RequestOf } from '../api.js';
 import { count, isDate } from '../format.js';
 import { param, setParams } from '../router.js';
@@ -128,7 +129,7 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
               placeholder={field.placeholder}
               autocomplete="off"
               spellcheck={false}
-              maxLength={200}
+              maxLength={MAX_QUERY_LENGTH}
               required
               pattern=".*\S.*"
               value={typed}

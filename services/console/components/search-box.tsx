@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { MAX_QUERY_LENGTH } from '../../search/query.js';
 import { focusContent } from '../keys.js';
 import { param, setParams, whileShown } from '../router.js';
 
@@ -39,7 +40,7 @@ export function SearchBox({ label, resets = [] }: SearchBoxProps) {
       aria-keyshortcuts="/ Meta+K Control+K"
       autocomplete="off"
       spellcheck={false}
-      maxLength={200}
+      maxLength={MAX_QUERY_LENGTH}
       value={text}
       onKeyDown={(event) => {
         if (event.key !== 'ArrowDown') return;
