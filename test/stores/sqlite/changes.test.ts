@@ -1,14 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ChangePosition, ChangesResult } from '../../../services/contacts/change-feed.js';
 import { sql } from '../../../services/shared/sql.js';
+import { DAY_MS } from '../../../services/shared/time.js';
 import { createBackup } from '../../../services/stores/backup/create-backup.js';
 import { restoreBackup } from '../../../services/stores/backup/restore-backup.js';
 import { SEARCH_FILE } from '../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
-import { asked, load } from '../../contract/record-store-support.js';
+import { asked, erasure, load } from '../../contract/record-store-support.js';
 import { tempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
 
 describe('A position in the feed of changes', () => {
   let dataDir: string;
@@ -70,6 +73,27 @@ describe('A position in the feed of changes', () => {
 
   it('is of no use to a server that keeps no marks of deletions', async () => {
     expect(await read(dataDir, position, 0)).to.deep.equal({ kind: 'unavailable' });
+  });
+
+  it('names an erased contact for seven days, after which no byte of its id is left', async () => {
+    const clock = { now: Date.now };
+    const store = await openSqliteStore({ dataDir, searchProcesses: 1, clock });
+    const isHeld = () =>
+      ['', '-wal'].some((end) => {
+        const path = join(dataDir, `${SEARCH_FILE}${end}`);
+        return existsSync(path) && readFileSync(path).includes('quorvaxerased');
+      });
+    await load(store, 'org', [{ contact_id: 'quorvaxerased' }]);
+    await store.eraseContacts(erasure('org', 'proof', ['quorvaxerased']));
+    await store.deleteOldMarks();
+    const page = await store.readChanges({ organizationId: 'org', after: position, limit: 10 });
+    expect(page.kind === 'page' && page.changes).to.deep.equal([
+      { organizationId: 'org', contactId: 'quorvaxerased', contact: null },
+    ]);
+    clock.now = () => Date.now() + 8 * DAY_MS;
+    await store.deleteOldMarks();
+    await until(() => !isHeld(), 'no byte of the id is left');
+    await store.close();
   });
 
   it('leads to each change once, in pages of any size, among many organizations', async () => {

@@ -48,7 +48,11 @@ export function deleteOldMarks(session: WriteSession, now: number, days: number)
     );
   return steppedFrom<{ upTo?: number; isDone: boolean }, void>(
     { isDone: false },
-    ({ upTo = begin() }) => ({ upTo, isDone: deleteSome(upTo) < MARKS_PER_STATEMENT }),
+    ({ upTo = begin() }) => {
+      const deleted = deleteSome(upTo);
+      if (deleted > 0) session.deletedMarks.isInLog = true;
+      return { upTo, isDone: deleted < MARKS_PER_STATEMENT };
+    },
     ({ isDone }) => (isDone ? null : undefined) as undefined,
   );
 }

@@ -29,15 +29,19 @@ export class ErasureCompletion {
   /** Erasures whose data may remain only in the log. */
   #inLog: string[] = [];
   #nextRewriteMs = 0;
+  /** Whether ids of erased contacts, whose marks were deleted by age, may remain in the log. */
+  readonly #marks: { isInLog: boolean };
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, marks: { isInLog: boolean } = { isInLog: false }) {
     this.#connection = connection;
+    this.#marks = marks;
   }
 
   /** Does one step, outside a transaction. `now` is in milliseconds since the epoch; `monotonicMs` is from a clock that never jumps. */
   step(now: number, monotonicMs: number): CompletionState {
-    if (this.#inLog.length > 0 && this.#connection.truncateLog()) {
-      writeCompleted(this.#connection, this.#inLog, formatTimestamp(now));
+    if ((this.#inLog.length > 0 || this.#marks.isInLog) && this.#connection.truncateLog()) {
+      this.#marks.isInLog = false;
+      if (this.#inLog.length > 0) writeCompleted(this.#connection, this.#inLog, formatTimestamp(now));
       this.#inLog = [];
     }
     if (this.#rewrite) {
@@ -61,7 +65,7 @@ export class ErasureCompletion {
         return 'more';
       }
     }
-    return removed.length + this.#inLog.length > 0 ? 'waiting' : 'nothing';
+    return removed.length + this.#inLog.length > 0 || this.#marks.isInLog ? 'waiting' : 'nothing';
   }
 
   /** Erasures without remaining contacts that wait neither for a new copy for SQL, nor for a rewrite, nor for the log. */

@@ -16,10 +16,9 @@ const RETRY_MS = 1000;
 
 const { path, cacheMb, keepsMarks } = workerData as WriterData;
 const connection = new Connection(path, { cacheMb });
-const queue = new WriteQueue(new WriteSession(connection, { keepsMarks }), (response) =>
-  parentPort?.postMessage(response),
-);
-const erasures = new ErasureCompletion(connection);
+const session = new WriteSession(connection, { keepsMarks });
+const queue = new WriteQueue(session, (response) => parentPort?.postMessage(response));
+const erasures = new ErasureCompletion(connection, session.deletedMarks);
 let isScheduled = false;
 let isClosing = false;
 let idle: NodeJS.Timeout | undefined;

@@ -54,6 +54,8 @@ export class WriteSession {
 
   /** Whether deleted and erased contacts leave a mark in the feed of changes. */
   readonly keepsMarks: boolean;
+  /** Whether the log may hold marks that were deleted. */
+  readonly deletedMarks = { isInLog: false };
 
   constructor(connection: Connection, { keepsMarks = true } = {}) {
     this.connection = connection;
