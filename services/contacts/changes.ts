@@ -6,13 +6,13 @@ import { invalid, Problem } from '../http/problems.js';
 import { type CursorScope, scopeHash } from '../search/cursor.js';
 import { JsonText } from '../shared/json.js';
 import { withinFilter } from './bulk-memberships.js';
-import type { ChangePosition, ChangesRequest, ContactChange } from './change-feed.js';
+import type { ChangeFeed, ChangePosition, ChangesRequest, ContactChange } from './change-feed.js';
 import type { ContactStore } from './contact-store.js';
 import { type ContactChangeItem, ContactChangesRequest, ContactChangesResponse } from './schema.js';
 import { searchContacts, toContactSearch } from './search.js';
 
 interface ChangesServices {
-  records: Pick<ContactStore, 'readChanges' | 'searchContactKeys'> & Pick<AudienceStore, 'getAudience'>;
+  records: ChangeFeed & Pick<ContactStore, 'searchContactKeys'> & Pick<AudienceStore, 'getAudience'>;
 }
 
 type ChangesContext = HandlerContext<ContactChangesRequest & { limit: number }, unknown, ChangesServices>;

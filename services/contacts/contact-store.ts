@@ -6,7 +6,6 @@ import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { FieldError } from '../shared/validation.js';
-import type { ChangeFeed } from './change-feed.js';
 import type { KnownPeople, PeopleQuery } from './duplicates.js';
 import type { PresenceField } from './field-types.js';
 import type { ContactSort, FacetField } from './fields.js';
@@ -234,7 +233,7 @@ export function isReplayable(
   return !dryRun && REPLAYABLE_KINDS.has(kind);
 }
 
-export interface ContactStore extends ChangeFeed {
+export interface ContactStore {
   getContact(organizationId: string, contactId: string, request?: Cancellable): Promise<Json<Contact> | null>;
   /** Gets contacts by distinct ids. A batch ends early if its contacts would take more than 4 MiB. */
   getContacts(

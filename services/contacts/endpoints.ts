@@ -11,6 +11,7 @@ import { firstFew } from '../shared/text.js';
 import { type Clock, parseTimestamp } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import { bulkMembershipEndpoints } from './bulk-memberships.js';
+import type { ChangeFeed } from './change-feed.js';
 import { changeEndpoints } from './changes.js';
 import type { AddOutcome, ContactStore, CreateOutcome, UpdateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
@@ -51,7 +52,10 @@ import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
 import { identifiersOf, idIdentifiers, namedIdentifiers } from './suppression.js';
 
 export interface ContactServices {
-  records: ContactStore & ErasureStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
+  records: ContactStore &
+    ChangeFeed &
+    ErasureStore &
+    Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
   clock: Clock;
 }
 

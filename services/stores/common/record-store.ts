@@ -8,6 +8,7 @@
 import type { CreditStore } from '../../accounts/credit-store.js';
 import type { KeyStore } from '../../accounts/key-store.js';
 import type { AudienceStore } from '../../audiences/audience-store.js';
+import type { ChangeFeed } from '../../contacts/change-feed.js';
 import type { ContactStore } from '../../contacts/contact-store.js';
 import type { ErasureStore } from '../../contacts/erasure-store.js';
 import type { RejectionStore } from '../../rejections/rejection-store.js';
@@ -33,6 +34,7 @@ export interface RecoveryStatus {
 
 export interface RecordStore
   extends ContactStore,
+    ChangeFeed,
     ErasureStore,
     AudienceStore,
     VisitStore,

@@ -1,3 +1,4 @@
+import type { ChangeFeed } from '../../../contacts/change-feed.js';
 import { contactJson } from '../../../contacts/contact-json.js';
 import {
   type ContactCriteria,
@@ -45,7 +46,7 @@ interface ContactStoreDeps
   refresh(): Promise<void>;
 }
 
-export function contactStore(deps: ContactStoreDeps): ContactStore {
+export function contactStore(deps: ContactStoreDeps): ContactStore & ChangeFeed {
   const {
     contacts,
     idempotencyKeys,

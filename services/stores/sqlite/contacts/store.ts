@@ -1,3 +1,4 @@
+import type { ChangeFeed } from '../../../contacts/change-feed.js';
 import type { ContactStore } from '../../../contacts/contact-store.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { KeyedMutex, TimeSlice } from '../../../shared/async.js';
@@ -37,7 +38,7 @@ export function contactStore({
   clock,
   ageClock,
   changesDays,
-}: ContactStoreDeps): ContactStore {
+}: ContactStoreDeps): ContactStore & ChangeFeed {
   /** One batch per organization at a time, because each batch holds up to 4 MiB. */
   const batches = new KeyedMutex();
   const inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
