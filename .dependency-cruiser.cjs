@@ -28,6 +28,7 @@ const LAYERS = [
   ['rejections', '^services/rejections/'],
   ['status', '^services/status/'],
   ['influence', '^services/influence/'],
+  ['companies', '^services/companies/'],
   ['contacts', '^services/contacts/'],
   ['audiences', '^services/audiences/'],
   ['visits', '^services/visits/'],

@@ -18,7 +18,7 @@ import { currencyCode } from './money.js';
 export const GRANULARITIES = ['daily', 'monthly'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
-const strings = (description: string, item: string, maxLength = 64, options = {}) =>
+export const strings = (description: string, item: string, maxLength = 64, options = {}) =>
   optional(
     arrayOf(description, Type.String({ description: item, minLength: 1, maxLength }), {
       maxItems: 100,
@@ -42,7 +42,7 @@ const metricsFilter = <T extends Metric>(names: readonly T[]) =>
       { minItems: 1, maxItems: 64 },
     ),
   );
-const search = (where: string, options = {}) =>
+export const search = (where: string, options = {}) =>
   optional(
     text(`Part of ${where}; case does not matter, no character is special.`, { maxLength: 200, ...options }),
   );
@@ -64,7 +64,7 @@ const currency = optional(
   ),
 );
 
-const rangeFields = {
+export const rangeFields = {
   organization_id: Type.Optional(nullable(organizationId)),
   start_date: date('First day, UTC.', { examples: ['2026-10-01'] }),
   end_date: date(

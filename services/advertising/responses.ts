@@ -74,7 +74,7 @@ const CurrencyTotals = looseObject(
 );
 const ofCampaign = schemasOf(campaignAttributes, 'response');
 const campaignName = nullable(Type.String({ description: 'Name of the campaign.' }));
-const seen = {
+export const seen = {
   first_seen: nullable(date('First day of the range with activity.')),
   last_seen: nullable(date('Last day of the range with activity.')),
 };

@@ -21,6 +21,7 @@ export const OPERATION_FACTS = {
   '/api/advertising/network_a/companies': { list: 'items' },
   '/api/advertising/network_a/records': { list: 'items' },
   '/api/advertising/network_a/influence': { list: 'items' },
+  '/api/companies/search': { list: 'items' },
   '/api/keys/list': { list: 'keys' },
   '/api/keys/create': { writes: true },
   '/api/keys/revoke': { writes: true },

@@ -4,6 +4,7 @@ import { type AccountServices, accountEndpoints, describeKey } from '../accounts
 import { advertisingEndpoints } from '../advertising/endpoints.js';
 import type { AdvertisingServices } from '../advertising/operation.js';
 import { type AudienceServices, audienceEndpoints } from '../audiences/endpoints.js';
+import { type CompanyServices, companyEndpoints } from '../companies/endpoints.js';
 import { type ContactServices, contactEndpoints } from '../contacts/endpoints.js';
 import type { AnswerServices } from '../http/answer-once.js';
 import type { Endpoint } from '../http/endpoint.js';
@@ -24,6 +25,7 @@ export type ApiServices = AnswerServices &
   VisitServices &
   AdvertisingServices &
   InfluenceServices &
+  CompanyServices &
   StatusServices &
   SqlServices &
   IngestServices &
@@ -37,6 +39,7 @@ const declaredEndpoints = [
   ...visitEndpoints,
   ...advertisingEndpoints,
   ...influenceEndpoints,
+  ...companyEndpoints,
   ...sqlEndpoints,
   ...statusEndpoints,
   ...accountEndpoints,

@@ -15,6 +15,7 @@ export const TAGS = {
   Audiences: 'Named groups of contacts, and their members.',
   'Website visits': 'Visits to the site of the organization.',
   Advertising: 'Campaigns, creatives and companies of network_a, with their metrics over a range of days.',
+  Companies: 'Companies by domain: what ads reached, who visited the site, and whom you know there.',
   SQL: 'Read-only SQL over contacts, audiences, visits and advertising.',
   Ingest: 'Loads records of every stream.',
   'Keys and credits': 'API keys and the credit balance.',

@@ -34,12 +34,38 @@ export interface VisitSearch {
   skipsTotal?: boolean;
 }
 
+/** Visits of a company. */
+export interface CompanyVisits {
+  domain: string;
+  count: number;
+  /** Time of the newest visit, in milliseconds since the epoch. */
+  lastMs: number;
+}
+
+/** The companies that visited. Visits whose company is unknown are only counted. */
+export interface VisitingCompanies {
+  companies: CompanyVisits[];
+  withoutDomain: number;
+}
+
+/** Days to count visits of, in milliseconds since the epoch. `limit` is the largest number of companies to return. */
+export interface VisitingCompaniesSearch {
+  organizationId: string;
+  /** Beginning of a day, inclusive. */
+  createdFrom: number;
+  /** Beginning of a day, exclusive. */
+  createdBefore: number;
+  limit: number;
+}
+
 /** Maximum days in the facet `day`; the newest days are kept. */
 export const MAX_FACET_DAYS = 1000;
 
 export interface VisitStore {
   /** Newest first. */
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Json<Visit>, VisitFacet>>;
+  /** Counts visits by company, in no order. If there are more companies than the limit, some are missing and `withoutDomain` means nothing. */
+  countVisitsByCompany(search: VisitingCompaniesSearch, signal?: AbortSignal): Promise<VisitingCompanies>;
   /** Inserts visits. The first record with an id and moment stays. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
   /** Number of visits of all organizations before a moment, in milliseconds since the epoch; at most `MAX_COUNTED_VISITS`. */

@@ -15,6 +15,7 @@ const BODIES: Record<PagedPath, object> = {
   '/api/advertising/network_a/creatives': range,
   '/api/advertising/network_a/companies': range,
   '/api/advertising/network_a/influence': { ...range, thresholds: { impressions: 1 } },
+  '/api/companies/search': range,
   '/api/advertising/network_a/records': { stream: 'network-a-campaigns' },
   '/api/keys/list': {},
   '/api/rejections/list': {},
@@ -38,7 +39,7 @@ describe('The lists of the client', function () {
     const createdAt = '2026-10-02T09:00:00Z';
     await client.ingest(
       'website-visits',
-      three.map((n) => ({ id: `v${n}`, createdAt })),
+      three.map((n) => ({ id: `v${n}`, createdAt, companyDomain: `company${n}.example` })),
     );
     await client.ingest(
       'network-a-campaigns',
@@ -72,7 +73,8 @@ describe('The lists of the client', function () {
 
   for (const path of paths) {
     it(`yield each item of ${path} once, page by page`, async () => {
-      const size = path.includes('/advertising/') && !path.endsWith('/records') ? 'page_size' : 'limit';
+      const size =
+        /\/(?:advertising|companies)\//.test(path) && !path.endsWith('/records') ? 'page_size' : 'limit';
       const body = { ...BODIES[path], [size]: 1 } as never;
       let first: { total_count: number } | undefined;
       for await (const page of client.pages(path, body)) {

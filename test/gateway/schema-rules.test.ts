@@ -164,6 +164,10 @@ describe('Every operation', () => {
       '/api/advertising/network_a/company': `advertising:read ${advertising} company_id domain campaign_page campaign_page_size`,
       '/api/advertising/network_a/influence':
         'advertising:read contacts:read visits:read organization_id start_date! end_date! lookback_days outcome_days thresholds campaign_ids outcomes sort_by sort_direction page page_size',
+      '/api/companies/search':
+        'advertising:read visits:read contacts:read organization_id start_date! end_date! search domains campaign_ids sort_by sort_direction page page_size',
+      '/api/companies/get':
+        'advertising:read visits:read contacts:read organization_id start_date! end_date! granularity domain!',
       '/api/advertising/network_a/records': 'advertising:read organization_id stream! limit cursor',
     };
     expect(endpoints.map(({ path }) => path)).to.have.members(Object.keys(fields));

@@ -12,7 +12,14 @@ import {
 } from '../../visits/retention.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { type StoredVisit, searchableVisit, toVisit, visitOrder, winner } from '../../visits/stored-visit.js';
-import { MAX_FACET_DAYS, type VisitSearch, type VisitStore } from '../../visits/visit-store.js';
+import {
+  type CompanyVisits,
+  MAX_FACET_DAYS,
+  type VisitingCompanies,
+  type VisitingCompaniesSearch,
+  type VisitSearch,
+  type VisitStore,
+} from '../../visits/visit-store.js';
 import type { Cluster } from './client.js';
 import { firstFacetValues, readAllFacets } from './contacts/facets.js';
 import type { AcceptanceTimes } from './counts.js';
@@ -112,6 +119,53 @@ function dayCounts(day: estypes.AggregationsAggregate): FacetCount[] {
   return buckets
     .map(({ key, doc_count }) => ({ value: utcDate(Number(key.day)), count: doc_count }))
     .reverse();
+}
+
+/** Companies per request, far below the limit of the cluster (`search.max_buckets`). */
+const COMPANIES_PER_REQUEST = 10_000;
+
+async function readVisitingCompanies(
+  documents: Pick<Documents<VisitSource>, 'search'>,
+  search: VisitingCompaniesSearch,
+  signal: AbortSignal,
+): Promise<VisitingCompanies> {
+  const { routing, query } = visitQuery(search);
+  const companies: CompanyVisits[] = [];
+  let withoutDomain: number | undefined;
+  let after: estypes.AggregationsCompositeAggregateKey | undefined;
+  do {
+    const { aggregations } = await documents.search(
+      {
+        routing,
+        query,
+        size: 0,
+        track_total_hits: false,
+        aggs: {
+          companies: {
+            composite: {
+              size: COMPANIES_PER_REQUEST,
+              sources: [{ domain: { terms: { field: COMPANY_DOMAIN } } }],
+              after,
+            },
+            aggs: { last: { max: { field: 'created_at' } } },
+          },
+          ...(withoutDomain === undefined && { without: { missing: { field: COMPANY_DOMAIN } } }),
+        },
+      },
+      signal,
+    );
+    const { companies: found, without } = aggregations as {
+      companies: estypes.AggregationsCompositeAggregate;
+      without?: estypes.AggregationsMissingAggregate;
+    };
+    withoutDomain ??= without?.doc_count ?? 0;
+    for (const { key, doc_count, last } of found.buckets as estypes.AggregationsCompositeBucket[]) {
+      const { value } = last as estypes.AggregationsMaxAggregate;
+      companies.push({ domain: String(key.domain), count: doc_count, lastMs: Number(value) });
+    }
+    after = found.after_key;
+  } while (after !== undefined && companies.length < search.limit);
+  return { companies: companies.slice(0, search.limit), withoutDomain };
 }
 
 async function readVisitFacets(
@@ -244,6 +298,12 @@ export function visitStore({
         return fetchPage(visits, request, { ...form, toFacets }, signal);
       });
     },
+
+    countVisitsByCompany: (search, caller) =>
+      bounded(caller, async (signal) => ({
+        result: await readVisitingCompanies(visits, search, signal),
+        bytes: 0,
+      })),
 
     insertVisits(records) {
       return acceptance.noteWritten('visits', records, insert(records));

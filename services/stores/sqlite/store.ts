@@ -150,6 +150,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
       fromJson(await searches.call(query.organizationId, 'findOldest', [kind, query], signal)),
     countPlaced: async (kind, organizationId, span, signal) =>
       fromJson(await searches.call(organizationId, 'countPlaced', [kind, organizationId, span], signal)),
+    countVisitsByCompany: async (search, signal) =>
+      fromJson(await searches.call(search.organizationId, 'countVisitsByCompany', [search], signal)),
     insertVisits: (visits) => writeRecords(writer, 'insertVisits', visits),
     countVisitsBefore: (createdMs) => read((connection) => countVisitsBefore(connection, createdMs)),
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),

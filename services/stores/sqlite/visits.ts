@@ -6,7 +6,12 @@ import { DAY_MS, parseTimestamp, utcDate } from '../../shared/time.js';
 import { MAX_COUNTED_VISITS } from '../../visits/retention.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit, visitOrder, winner } from '../../visits/stored-visit.js';
-import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
+import {
+  MAX_FACET_DAYS,
+  type VisitingCompanies,
+  type VisitingCompaniesSearch,
+  type VisitSearch,
+} from '../../visits/visit-store.js';
 import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection, SqlValue } from './connection.js';
 import { findOrganizationKey } from './organizations.js';
@@ -170,6 +175,31 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
       toJson: ([, , body]) => body,
       sortKeyOf: ([createdMs, id]) => ({ rank: 0, createdAt: Number(createdMs), id }),
     });
+  });
+}
+
+/** Counts visits by company over `visits_by_company`, which has the rows of a company side by side. */
+export function countVisitsByCompany(
+  connection: Connection,
+  { limit, ...search }: VisitingCompaniesSearch,
+): VisitingCompanies {
+  return connection.readTransaction(() => {
+    const organization = findOrganizationKey(connection, search.organizationId);
+    if (organization === undefined) return { companies: [], withoutDomain: 0 };
+    const { where, values, counted } = conditions(organization, { ...search, limit: 0 });
+    const all = connection.number(
+      sql`SELECT ${counted.count} FROM ${counted.table} WHERE ${where}`,
+      ...values,
+    ) as number;
+    const companies = connection
+      .rows<[string, bigint, bigint]>(
+        sql`SELECT company_domain, count(*), max(created_ms) FROM visits INDEXED BY visits_by_company
+          WHERE ${where} AND company_domain IS NOT NULL GROUP BY company_domain LIMIT ?`,
+        ...values,
+        limit,
+      )
+      .map(([domain, count, lastMs]) => ({ domain, count: Number(count), lastMs: Number(lastMs) }));
+    return { companies, withoutDomain: companies.reduce((rest, { count }) => rest - count, all) };
   });
 }
 

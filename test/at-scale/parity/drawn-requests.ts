@@ -308,7 +308,7 @@ function advertising(path: string, records: Records): fc.Arbitrary<Draws> {
 }
 
 function drawsOf(path: string, records: Records, createdIds: readonly string[]): fc.Arbitrary<Draws> {
-  if (path.startsWith('/api/advertising')) return advertising(path, records);
+  if (/^\/api\/(?:advertising|companies)/.test(path)) return advertising(path, records);
   if (path === '/api/website-visits/search') return visits(records);
   if (/^\/api\/audiences\/[a-z]+$/.test(path)) return audiences(path, records);
   return path.endsWith('/create') ? newContact(records) : contacts(records, createdIds);

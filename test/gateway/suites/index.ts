@@ -3,6 +3,7 @@ import { accounts } from './accounts.js';
 import { advertisingRecords } from './advertising-records.js';
 import { bulkMemberships } from './bulk-memberships.js';
 import { changes } from './changes.js';
+import { companies } from './companies.js';
 import { cursors } from './cursors.js';
 import { influence } from './influence.js';
 import { isolation } from './isolation.js';
@@ -22,6 +23,7 @@ const SUITES = [
   peopleOfImports,
   bulkMemberships,
   changes,
+  companies,
   cursors,
   keptAnswers,
   lostStores,

@@ -16,7 +16,7 @@ import type {
   TimeSpan,
 } from '../../../search/domain-activity.js';
 import { toJson } from '../../../shared/json.js';
-import type { VisitSearch } from '../../../visits/visit-store.js';
+import type { VisitingCompaniesSearch, VisitSearch } from '../../../visits/visit-store.js';
 import { countMembers, searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
 import { changesToLines, readChanges } from '../contacts/changes.js';
@@ -28,7 +28,7 @@ import { serializeError } from '../errors.js';
 import { countDescendants, listKeys } from '../keys.js';
 import { toLines } from '../pages.js';
 import { listRejections } from '../rejections.js';
-import { searchVisits } from '../visits.js';
+import { countVisitsByCompany, searchVisits } from '../visits.js';
 import { runInBackground } from './priority.js';
 import { type Operations, READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
@@ -46,6 +46,7 @@ const operations = (connection: Connection) => ({
   findOldest: (kind: DomainRecords, query: OldestQuery) => toJson(findOldest(connection, kind, query)),
   countPlaced: (kind: DomainRecords, organizationId: string, span: TimeSpan) =>
     toJson(countPlaced(connection, kind, organizationId, span)),
+  countVisitsByCompany: (search: VisitingCompaniesSearch) => toJson(countVisitsByCompany(connection, search)),
   listKeys: (search: KeySearch) => toLines(listKeys(connection, search)),
   countDescendants: (keyId: string, now: number) => toJson(countDescendants(connection, keyId, now)),
   listRejections: (search: RejectionSearch) => toLines(listRejections(connection, search)),

@@ -1,0 +1,384 @@
+/** Companies by domain: what ads reached, who visited, and whom the organization knows. */
+import { addDays } from '../advertising/calendar.js';
+import { companySource } from '../advertising/company-queries.js';
+import { isProvisional } from '../advertising/items.js';
+import { caseFold, dropAccents } from '../advertising/normalization.js';
+import { type AdvertisingServices, exampleRange } from '../advertising/operation.js';
+import { contextOf, reportParamsOf, run, withSealedMonths } from '../advertising/page.js';
+import { type Filters, filtersOf, parsePage, type ReportParams } from '../advertising/report-params.js';
+import { warningsOf } from '../advertising/warnings.js';
+import type { ContactStore } from '../contacts/contact-store.js';
+import { searchContacts, toContactSearch } from '../contacts/search.js';
+import { endpointsWith, type HandlerContext, type MatchPage } from '../http/endpoint.js';
+import { noWords, Problem } from '../http/problems.js';
+import { normalizeDomain } from '../search/normalize.js';
+import { parseQuery } from '../search/query-parser.js';
+import { withOwnSignal } from '../shared/async.js';
+import { JsonText } from '../shared/json.js';
+import { compareCodePoints, hasLetterOrDigit } from '../shared/text.js';
+import { DAY_MS, formatTimestamp } from '../shared/time.js';
+import { MAX_FACET_DAYS, type VisitStore } from '../visits/visit-store.js';
+import {
+  type CompanyRow,
+  companyRowsQuery,
+  type DomainRow,
+  domainSeriesQuery,
+  domainsQuery,
+  type PeriodRow,
+  SUMS,
+  type Sums,
+} from './queries.js';
+import {
+  CompanyActivity,
+  type CompanySort,
+  CSV_COLUMNS,
+  GetCompanyRequest,
+  GetCompanyResponse,
+  SearchCompaniesRequest,
+  SearchCompaniesResponse,
+} from './schema.js';
+import { activityPoints } from './series.js';
+
+export interface CompanyServices extends AdvertisingServices {
+  records: VisitStore & Pick<ContactStore, 'searchContacts'>;
+}
+
+const endpoint = endpointsWith<CompanyServices>();
+type Call<Body> = HandlerContext<Body, unknown, CompanyServices>;
+
+/** Maximum domains of a search, because each is read before a page is cut. */
+const MAX_DOMAINS = 100_000;
+/** Searches for contacts that one request runs at once. */
+const SEARCHES_AT_ONCE = 4;
+const NEWEST = 20;
+/** Domains whose items an export reads at once. */
+const EXPORT_DOMAINS = 1000;
+
+const operation = {
+  tag: 'Companies',
+  scope: ['advertising:read', 'visits:read', 'contacts:read'],
+} as const;
+
+/** A domain of the range, with what orders it. */
+interface Entry extends Sums {
+  domain: string;
+  name_key: string | null;
+  visits: number;
+  last_visit: number | null;
+}
+
+interface Universe {
+  entries: Entry[];
+  withoutDomain: { companies: number; visits: number };
+}
+
+const NONE: Sums = { impressions: 0, clicks: 0, engagements: 0 };
+const millisecondsOf = ({ range }: ReportParams) => ({
+  createdFrom: Date.parse(range.start),
+  createdBefore: Date.parse(range.end) + DAY_MS,
+});
+
+const tooMany = () => {
+  const detail = `More than ${MAX_DOMAINS} domains match; narrow the range or the search.`;
+  return new Problem('too_many_companies', detail, {
+    errors: [{ pointer: '/start_date', code: 'too_many_companies', detail }],
+  });
+};
+
+/** All domains that match, in order. Throws a `Problem` 422 `too_many_companies`. */
+async function readUniverse(
+  call: Call<SearchCompaniesRequest>,
+  report: ReportParams,
+  filters: Filters,
+): Promise<Universe> {
+  const { organizationId, services, signal, body } = call;
+  const sort: CompanySort = body.sort_by ?? 'engagements';
+  // One row more for companies without a domain, and one that shows that there are too many.
+  const query = domainsQuery(report, filters, sort === 'name', MAX_DOMAINS + 2);
+  const [{ rows }, visited] = await Promise.all([
+    run<DomainRow>(call, query),
+    services.records.countVisitsByCompany(
+      { organizationId, ...millisecondsOf(report), limit: MAX_DOMAINS + 1 },
+      signal,
+    ),
+  ]);
+  const known = new Map(rows.map((row) => [row.domain, row]));
+  const { companies = 0 } = known.get('') ?? {};
+  known.delete('');
+  if (known.size > MAX_DOMAINS || visited.companies.length > MAX_DOMAINS) throw tooMany();
+  const entries = new Map<string, Entry>();
+  const add = (domain: string): Entry => {
+    const { name_key = null, ...sums } = known.get(domain) ?? (NONE as DomainRow);
+    const entry = entries.get(domain) ?? { ...sums, name_key, domain, visits: 0, last_visit: null };
+    entries.set(domain, entry);
+    return entry;
+  };
+  for (const { domain, companies } of known.values()) if (companies > 0) add(domain);
+  const { domains, search } = filters;
+  const named = domains && new Set(domains);
+  const isFound = (domain: string) =>
+    (!named || named.has(domain)) &&
+    (search === undefined || known.has(domain) || dropAccents(caseFold(domain)).includes(search));
+  for (const { domain, count, lastMs } of visited.companies) {
+    if (isFound(domain)) Object.assign(add(domain), { visits: count, last_visit: lastMs });
+  }
+  for (const domain of domains ?? []) if (isFound(domain)) add(domain);
+  if (entries.size > MAX_DOMAINS) throw tooMany();
+  return {
+    entries: ordered([...entries.values()], sort, body.sort_direction !== 'asc'),
+    withoutDomain: { companies, visits: visited.withoutDomain },
+  };
+}
+
+/** Orders by the value, unknown values last, then by domain. */
+function ordered(entries: Entry[], sort: CompanySort, descending: boolean): Entry[] {
+  const sortValue = (entry: Entry) => (sort === 'name' ? entry.name_key : entry[sort]);
+  const compare = (one: string | number, other: string | number) =>
+    typeof one === 'number' ? one - Number(other) : compareCodePoints(one, String(other));
+  return entries.sort((left, right) => {
+    const [one, other] = [sortValue(left), sortValue(right)];
+    const order =
+      one === null || other === null
+        ? Number(one === null) - Number(other === null)
+        : compare(one, other) * (descending ? -1 : 1);
+    return order || compareCodePoints(left.domain, right.domain);
+  });
+}
+
+/** The contacts that a search for the domain as a phrase finds (decision 0028). */
+async function contactsAt(
+  { organizationId, services, signal }: Call<unknown>,
+  domain: string,
+  limit: number,
+) {
+  const query = parseQuery(`"${domain}"`);
+  const search =
+    'code' in query
+      ? toContactSearch(organizationId, { organization_id: organizationId, company_domain: domain })
+      : toContactSearch(organizationId, { organization_id: organizationId, match: 'all' }, query);
+  const { page } = await searchContacts((part) => services.records.searchContacts(part, { signal }), {
+    ...search,
+    limit,
+  });
+  return page;
+}
+
+/** The items of some domains, in their order. */
+async function readItems(
+  call: Call<unknown>,
+  report: ReportParams,
+  campaignIds: string[] | undefined,
+  entries: readonly Pick<Entry, 'domain' | 'visits' | 'last_visit'>[],
+): Promise<CompanyActivity[]> {
+  if (entries.length === 0) return [];
+  const domains = entries.map(({ domain }) => domain);
+  const contacts: number[] = [];
+  let next = 0;
+  const count = async () => {
+    while (next < domains.length) {
+      const index = next++;
+      const domain = domains[index] as string;
+      contacts[index] = await withOwnSignal(
+        call.signal,
+        async (signal) => (await contactsAt({ ...call, signal }, domain, 1)).total,
+      );
+    }
+  };
+  const [{ rows }] = await Promise.all([
+    run<CompanyRow>(call, companyRowsQuery(report, campaignIds, domains)),
+    ...Array.from({ length: SEARCHES_AT_ONCE }, count),
+  ]);
+  const rowOf = new Map(rows.map((row) => [row.domain, row]));
+  return entries.map(({ domain, visits, last_visit }, index) => {
+    const row = rowOf.get(domain);
+    const { impressions, clicks, engagements } = row ?? NONE;
+    return {
+      domain,
+      name: row?.name ?? null,
+      company_ids: row?.company_ids ?? [],
+      network_a: {
+        ...{ impressions, clicks, engagements },
+        campaigns_reached: row?.campaigns_reached ?? 0,
+        first_seen: row?.first_seen ?? null,
+        last_seen: row?.last_seen ?? null,
+      },
+      visits: { count: visits, last_at: last_visit === null ? null : formatTimestamp(last_visit) },
+      contacts: { count: contacts[index] as number },
+    };
+  });
+}
+
+const csvRow = ({ network_a, visits, contacts, ...item }: CompanyActivity) => ({
+  ...item,
+  ...network_a,
+  visit_count: visits.count,
+  last_visit: visits.last_at,
+  contact_count: contacts.count,
+});
+
+/** What an export has not sent yet. */
+interface Unsent {
+  entries: Entry[];
+  total: number;
+}
+
+async function parametersOf(call: Call<SearchCompaniesRequest>) {
+  const filters = filtersOf(call.body);
+  const { campaign_ids } = filters;
+  const report = await withSealedMonths(call, reportParamsOf(call, SUMS), companySource({ campaign_ids }));
+  return { report, filters };
+}
+
+const searchCompanies = endpoint({
+  ...operation,
+  path: '/api/companies/search',
+  name: 'SearchCompaniesByDomain',
+  summary: 'Search companies by domain',
+  description:
+    'Every domain with activity of ads or a visit in the range: the sums of network_a over its company records, its visits, and the number of contacts known there. Sums are of the newest report of each day. `without_domain` counts what could not be placed. `campaign_ids` narrows the figures of network_a alone.',
+  slots: () => 6,
+  request: SearchCompaniesRequest,
+  response: SearchCompaniesResponse,
+  get example(): SearchCompaniesRequest {
+    return { ...exampleRange(), page_size: 1 };
+  },
+  problems: ['too_many_companies'],
+  list: {
+    item: CompanyActivity,
+    pageFields: ['page', 'page_size'],
+    columns: () => CSV_COLUMNS,
+    async readPage(call, next, format): Promise<MatchPage> {
+      const { report, filters } = await parametersOf(call);
+      const { entries, total } = (next as Unsent | undefined) ?? (await firstUnsent(call, report, filters));
+      const items = await readItems(call, report, filters.campaign_ids, entries.slice(0, EXPORT_DOMAINS));
+      const rest = entries.slice(EXPORT_DOMAINS);
+      return {
+        items: format === 'csv' ? items.map(csvRow) : items,
+        total,
+        next: rest.length > 0 ? ({ entries: rest, total } satisfies Unsent) : null,
+      };
+    },
+  },
+  async handle(call) {
+    const { report, filters } = await parametersOf(call);
+    const { campaign_ids } = filters;
+    const { page, size } = parsePage(call.body);
+    const [{ entries, withoutDomain }, context] = await Promise.all([
+      readUniverse(call, report, filters),
+      contextOf(call, report, { campaign_ids }),
+    ]);
+    const shown = entries.slice((page - 1) * size, page * size);
+    const items = await readItems(call, report, campaign_ids, shown);
+    return {
+      items,
+      page,
+      page_size: size,
+      total_count: entries.length,
+      without_domain: withoutDomain,
+      provisional: isProvisional(report),
+      warnings: warningsOf({
+        report,
+        context,
+        filters: { campaign_ids },
+        sparse: false,
+        companyMetrics: items.some(({ network_a }) => network_a.first_seen !== null),
+      }),
+    };
+  },
+});
+
+async function firstUnsent(
+  call: Call<SearchCompaniesRequest>,
+  report: ReportParams,
+  filters: Filters,
+): Promise<Unsent> {
+  const { entries } = await readUniverse(call, report, filters);
+  return { entries, total: entries.length };
+}
+
+/** Visits of a company by UTC day. A facet has at most `MAX_FACET_DAYS` days, so that a long range needs several. */
+async function readVisits(call: Call<unknown>, { range }: ReportParams, companyDomain: string) {
+  const { organizationId, services, signal } = call;
+  const search = { organizationId, companyDomain, limit: NEWEST };
+  const days = new Map<string, number>();
+  const readDays = async (start: string, end: string) => {
+    const page = await services.records.searchVisits(
+      { ...search, createdFrom: Date.parse(start), createdBefore: Date.parse(end) + DAY_MS, facets: ['day'] },
+      signal,
+    );
+    for (const { value, count } of page.facets?.day ?? []) days.set(value, count);
+    return page;
+  };
+  const newest = await readDays(range.start, range.end);
+  let end = days.size < MAX_FACET_DAYS ? undefined : [...days.keys()].sort()[0];
+  while (end !== undefined && end > range.start) {
+    const before = days.size;
+    await readDays(range.start, addDays(end, -1));
+    end = days.size - before < MAX_FACET_DAYS ? undefined : [...days.keys()].sort()[0];
+  }
+  return { days, newest };
+}
+
+const getCompany = endpoint({
+  ...operation,
+  path: '/api/companies/get',
+  name: 'GetCompanyByDomain',
+  summary: 'Get a company by domain',
+  description:
+    'What ads reached, who visited and who is known at one domain: the item of companies/search, its series, the newest visits of the range, and contacts.',
+  slots: () => 4,
+  request: GetCompanyRequest,
+  response: GetCompanyResponse,
+  get example(): GetCompanyRequest {
+    return { ...exampleRange(), granularity: 'monthly', domain: 'redstone-media.example' };
+  },
+  problems: ['company_not_found'],
+  async handle(call) {
+    const { organizationId, services, signal, body } = call;
+    const domain = normalizeDomain(body.domain);
+    const parsed = reportParamsOf(call, SUMS);
+    if (!hasLetterOrDigit(domain)) throw noWords('domain');
+    const report = await withSealedMonths(call, parsed, 'company');
+    const [{ newest, days }, contacts, series, context] = await Promise.all([
+      readVisits(call, report, domain),
+      contactsAt(call, domain, NEWEST),
+      run<PeriodRow>(call, domainSeriesQuery(report, domain)),
+      contextOf(call, report, {}),
+    ]);
+    const visits = newest.items.map((item) => new JsonText(item));
+    const last_visit =
+      newest.items[0] === undefined ? null : Date.parse(JSON.parse(newest.items[0]).createdAt);
+    const [company] = (await readItems(call, report, undefined, [
+      { domain, visits: newest.total, last_visit },
+    ])) as [CompanyActivity];
+    if (company.company_ids.length === 0 && newest.total === 0 && contacts.total === 0) {
+      const ever = await services.records.searchVisits(
+        { organizationId, companyDomain: domain, limit: 1 },
+        signal,
+      );
+      if (ever.total === 0) {
+        const detail = `No company, visit or contact has the domain ${domain}.`;
+        throw new Problem('company_not_found', detail, { organization_id: organizationId });
+      }
+    }
+    return {
+      company,
+      start_date: report.range.start,
+      end_date: report.range.end,
+      granularity: report.granularity,
+      timeseries: activityPoints(report, series.rows, days),
+      visits,
+      contacts: contacts.items.map((item) => new JsonText(item)),
+      provisional: isProvisional(report),
+      warnings: warningsOf({
+        report,
+        context,
+        filters: {},
+        sparse: false,
+        companyMetrics: company.network_a.first_seen !== null,
+      }),
+    };
+  },
+});
+
+export const companyEndpoints = [searchCompanies, getCompany];
