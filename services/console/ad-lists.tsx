@@ -2,6 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Metric } from '../advertising/metrics.js';
 import type { CAMPAIGN_STATUSES } from '../advertising/normalization.js';
+import type { Scope } from '../http/scopes.js';
 import type { RequestOf, ResponseOf } from './api.js';
 import { Fact } from './components/fact.js';
 import { reportParams } from './components/report-controls.js';
@@ -51,6 +52,11 @@ const pageHref = (name: string, params: Record<string, string>) =>
 export const campaignHref = (campaign_id: string) => pageHref('campaign', { campaign_id });
 const creativeHref = (creative_id: string) => pageHref('creative', { creative_id });
 const companyHref = (company_id: string) => pageHref('company', { company_id });
+
+/** Scopes that the pages of companies need. */
+export const COMPANY_SCOPES: readonly Scope[] = ['advertising:read', 'visits:read', 'contacts:read'];
+/** The page of a company with its ads, visits and people. */
+export const domainHref = (domain: string) => href('/companies/company', { ...reportParams(), domain });
 
 /** A link to the campaign of a creative. */
 export const campaignOf = ({ campaign_id: id, campaign_name: name }: AdItem) =>
@@ -150,7 +156,11 @@ export const AD_LISTS = {
       {
         label: 'Company',
         sort: 'name',
-        cell: (item) => <a href={companyHref(item.id)}>{nameOf(item)}</a>,
+        cell: (item) => (
+          <a href={typeof item.domain === 'string' ? domainHref(item.domain) : companyHref(item.id)}>
+            {nameOf(item)}
+          </a>
+        ),
       },
       text('Domain', 'domain'),
       text('Industry', 'industry'),

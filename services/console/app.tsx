@@ -1,11 +1,12 @@
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import type { Scope } from '../http/scopes.js';
+import { COMPANY_SCOPES } from './ad-lists.js';
 import { type FailureText, failureOf } from './api.js';
 import { Help } from './components/help.js';
 import { NoticeBar } from './components/notice-bar.js';
 import { Failure } from './components/states.js';
 import { focusContent, helpOpen } from './keys.js';
-import { address, hasLoss, href, mayLose, navigate, path } from './router.js';
+import { address, hasLoss, href, mayLose, navigate, param, path } from './router.js';
 import {
   acceptOffer,
   askingTabs,
@@ -26,7 +27,6 @@ import { Campaign, Company, Creative } from './views/ad-page.js';
 import { Advertising } from './views/advertising.js';
 import { Audiences } from './views/audiences.js';
 import { Contacts } from './views/contacts.js';
-import { Influence } from './views/influence.js';
 import { Operate } from './views/operate.js';
 import { SignIn } from './views/sign-in.js';
 import { SQL_SCOPES, Sql } from './views/sql.js';
@@ -38,6 +38,7 @@ const VIEWS: readonly (readonly [path: string, label: string, scopes: readonly S
   ['/contacts', 'Contacts', ['contacts:read']],
   ['/audiences', 'Audiences', ['audiences:read']],
   ['/visits', 'Visits', ['visits:read']],
+  ['/companies', 'Companies', COMPANY_SCOPES],
   ['/advertising', 'Advertising', ['advertising:read']],
   ['/sql', 'SQL', SQL_SCOPES],
   ['/import', 'Import', ['ingest:write']],
@@ -45,33 +46,42 @@ const VIEWS: readonly (readonly [path: string, label: string, scopes: readonly S
   ['/status', 'Status', []],
 ];
 
-/** The code of the import is loaded when its view is opened. */
-function LoadedImport() {
-  const [View, setView] = useState<() => preact.JSX.Element>();
-  const [error, setError] = useState<FailureText>();
-  const load = () => {
-    setError(undefined);
-    import('./views/import.js').then(
-      ({ Import }) => setView(() => Import),
-      (reason: unknown) => setError(failureOf(reason)),
-    );
+/** A view whose code is loaded when it is opened. */
+const loaded = (read: () => Promise<() => preact.JSX.Element>) =>
+  function Loaded() {
+    const [View, setView] = useState<() => preact.JSX.Element>();
+    const [error, setError] = useState<FailureText>();
+    const load = () => {
+      setError(undefined);
+      read().then(
+        (found) => setView(() => found),
+        (reason: unknown) => setError(failureOf(reason)),
+      );
+    };
+    useEffect(load, []);
+    if (error) return <Failure error={error} retry={load} />;
+    return View ? <View /> : <p class="note">Loading …</p>;
   };
-  useEffect(load, []);
-  if (error) return <Failure error={error} retry={load} />;
-  return View ? <View /> : <p class="note">Loading …</p>;
-}
+
+const Import = loaded(async () => (await import('./views/import.js')).Import);
+const Companies = loaded(async () => (await import('./views/companies.js')).Companies);
+const Influence = loaded(async () => (await import('./views/influence.js')).Influence);
+const CompanyPage = loaded(async () => (await import('./views/companies.js')).CompanyPage);
 
 const PAGES: Record<string, () => preact.JSX.Element> = {
   '/contacts': Contacts,
   '/audiences': Audiences,
   '/visits': Visits,
-  '/advertising': Advertising,
+  '/companies': Companies,
+  '/companies/company': CompanyPage,
+  // Addresses of companies from before they had pages of their own stay.
+  '/advertising': () => (param('tab') === 'companies' ? <Companies /> : <Advertising />),
   '/advertising/campaign': Campaign,
   '/advertising/creative': Creative,
-  '/advertising/company': Company,
+  '/advertising/company': () => (param('domain') === '' ? <Company /> : <CompanyPage />),
   '/advertising/influence': Influence,
   '/sql': Sql,
-  '/import': LoadedImport,
+  '/import': Import,
   '/operate': Operate,
   '/status': Status,
 };

@@ -11,8 +11,9 @@ export interface AudienceName {
   name: string;
 }
 
-type Target = { ids: readonly string[] } | { filter: Filter; total: number };
-const targetOf = (chosen: Chosen): Target =>
+/** Contacts to add or remove: by their ids, or all contacts that a filter finds. */
+export type Target = { ids: readonly string[] } | { filter: Filter; total: number };
+export const targetOf = (chosen: Chosen): Target =>
   chosen.kind === 'all' ? chosen : { ids: chosen.contacts.map(({ contact_id }) => contact_id) };
 
 type Direction = 'add' | 'remove';
@@ -82,14 +83,7 @@ interface ChangeNotice extends Notice {
 }
 
 /** Adds contacts to an audience or removes them, as a job. Undo changes back only the contacts that the job changed. */
-export const changeMembers = (
-  session: Session,
-  direction: Direction,
-  audience: AudienceName,
-  chosen: Chosen,
-): Promise<ChangeNotice> => changeTarget(session, direction, audience, targetOf(chosen));
-
-function changeTarget(
+export function changeMembers(
   session: Session,
   direction: Direction,
   audience: AudienceName,
@@ -101,7 +95,7 @@ function changeTarget(
     const { ids, failure } = changed;
     const done = textOf(direction, changed, audience.name);
     const canUndo = ids.length > 0 && ids.length <= MAX_UNDONE;
-    const undo = canUndo ? () => changeTarget(session, OPPOSITE[direction], audience, { ids }) : undefined;
+    const undo = canUndo ? () => changeMembers(session, OPPOSITE[direction], audience, { ids }) : undefined;
     const text = ids.length > MAX_UNDONE ? `${done} This is too much to undo.` : done;
     if (failure === undefined) return { text, undo, changed: ids.length };
     const why = failureNotice('its last step was done', failure);
@@ -178,9 +172,9 @@ export async function deleteAudience(
 }
 
 /** Creates an audience and adds contacts. */
-export async function createAudienceOf(session: Session, name: string, chosen: Chosen): Promise<Notice> {
+export async function createAudienceOf(session: Session, name: string, target: Target): Promise<Notice> {
   const { audience } = await session.call('/api/audiences/create', { name });
-  const { text, isFailure, changed } = await changeMembers(session, 'add', audience, chosen);
+  const { text, isFailure, changed } = await changeMembers(session, 'add', audience, target);
   return {
     text: isFailure ? `The audience ${audience.name} was created. ${text}` : `Audience created: ${text}`,
     isFailure,

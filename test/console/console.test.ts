@@ -69,7 +69,7 @@ describe('The console in Chromium', function () {
     await c.expectAccessible();
     await c.page.getByLabel('API key').fill(c.key);
     await c.page.getByRole('button', { name: 'Sign in' }).click();
-    for (const name of ['Contacts', 'Audiences', 'Visits', 'Advertising', 'Status']) {
+    for (const name of ['Contacts', 'Audiences', 'Visits', 'Companies', 'Advertising', 'Status']) {
       await c.page.getByRole('link', { name, exact: true }).click();
       await c.page.locator('nav [aria-current=page]', { hasText: name }).waitFor();
       await until(async () => (await c.page.title()) === `${name} · Reachline`, name);
@@ -251,12 +251,12 @@ describe('The console in Chromium', function () {
   });
 
   it('opens a company by its domain', async () => {
-    await open('/advertising?tab=companies');
+    await open('/companies');
     await c.page.locator('tbody tr:first-child a').waitFor();
     await c.expectAccessible();
-    const domain = (await c.page.locator('tbody tr:first-child td:nth-child(2)').textContent()) ?? '';
+    const domain = (await c.page.locator('tbody tr:first-child td:nth-child(3)').textContent()) ?? '';
     const name = (await c.page.locator('tbody tr:first-child a').textContent()) ?? '';
-    await c.page.goto(`${c.gateway.url}/console/advertising/company?domain=www.${domain.toUpperCase()}`);
+    await c.page.goto(`${c.gateway.url}/console/companies/company?domain=www.${domain.toUpperCase()}`);
     await c.page.getByRole('heading', { name, level: 1 }).waitFor();
     await c.page.locator('.chart canvas').first().waitFor();
     await c.page.getByRole('table', { name: 'Campaigns' }).waitFor();
@@ -318,6 +318,7 @@ describe('The console in Chromium', function () {
     const links = c.page.getByRole('navigation', { name: 'Views' });
     expect(await links.locator('.locked').allTextContents()).to.deep.equal([
       'Visits',
+      'Companies',
       'Advertising',
       'SQL',
       'Import',
@@ -339,7 +340,7 @@ describe('The console in Chromium', function () {
     try {
       c.page.removeAllListeners('request');
       await open('', c.gateway.key, stopped.url);
-      for (const name of ['Contacts', 'Audiences', 'Visits', 'Advertising']) {
+      for (const name of ['Contacts', 'Audiences', 'Visits', 'Companies', 'Advertising']) {
         await c.page.getByRole('link', { name, exact: true }).click();
         await c.page.locator('.state code', { hasText: 'reachline' }).waitFor();
       }

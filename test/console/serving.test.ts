@@ -40,6 +40,8 @@ describe('The console as the gateway serves it', () => {
       '/console/',
       '/console/contacts?query=x',
       '/console/advertising/company',
+      '/console/companies',
+      '/console/companies/company',
     ]) {
       const response = await get(path);
       expect(response.status, path).to.equal(200);

@@ -132,7 +132,7 @@ describe('The console in several tabs, and in trouble', function () {
     ['/visits?min_intent_score=high', 'link "Reset this view"'],
     ['/contacts?query=%00&country=%F0%9F%92%A9&contact=__proto__', 'link "Close"'],
     ['/advertising/company?company_id=constructor', 'link "Go to the companies"'],
-    ['/advertising/company?domain=nowhere.example&compare=x&chart=x', 'link "Go to the companies"'],
+    ['/companies/company', 'link "Go to the companies"'],
     ['/advertising/creative', 'link "Go to the creatives"'],
     [`/advertising/campaign?campaign_id=${'x'.repeat(200)}`, 'link "Reset this view"'],
     ['/advertising/campaign?campaign_id=cam_011&compare=x&start=x&chart=leads,x', 'table "Creatives"'],

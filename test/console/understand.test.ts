@@ -52,7 +52,7 @@ describe('Finding one’s way in the console', function () {
     expect(new URL(c.page.url()).searchParams.get('query')).to.equal(item.landing_page_url.split('?', 1)[0]);
   });
 
-  it('lets one of several companies be chosen that share a domain, and shows who is known there by domain or email', async () => {
+  it('shows several company records that share a domain as one, and who is known there by domain or email', async () => {
     const organization_id = 'org_twins';
     const key = await c.gateway.keyFor(organization_id);
     const twins = ['North', 'South'].map((name) => ({
@@ -62,10 +62,9 @@ describe('Finding one’s way in the console', function () {
       domain: 'twins.example',
     }));
     await c.gateway.ingest('network-a-companies', twins, { key });
-    await c.open('/advertising/company?domain=twins.example', key);
-    await c.page.getByText('Several companies have this domain.').waitFor();
-    await c.page.getByRole('link', { name: 'South' }).click();
-    await c.page.getByRole('heading', { name: 'South' }).waitFor();
+    await c.open('/companies/company?domain=twins.example', key);
+    await c.page.getByRole('heading', { name: 'Its company records' }).waitFor();
+    for (const name of ['North', 'South']) await c.page.getByRole('link', { name, exact: true }).waitFor();
     await c.page.getByText('No contact has the domain twins.example, or an email of it.').waitFor();
     // A list of addresses is a usual import; the company has no contact under a domain that only begins like its own.
     const people = ['Ada@twins.example', 'bob@twins.example.org'].map((email, number) => ({

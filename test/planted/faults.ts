@@ -113,8 +113,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     'act',
     'Undo takes back what was chosen instead of what was changed',
     'console/memberships.ts',
-    'changeTarget(session, OPPOSITE[direction], audience, { ids }) : undefined',
-    'changeTarget(session, OPPOSITE[direction], audience, target) : undefined',
+    'changeMembers(session, OPPOSITE[direction], audience, { ids }) : undefined',
+    'changeMembers(session, OPPOSITE[direction], audience, target) : undefined',
     1,
   ),
   fault(

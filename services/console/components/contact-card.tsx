@@ -1,12 +1,13 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
+import { COMPANY_SCOPES } from '../ad-lists.js';
 import { classLabel, fullName, minute } from '../format.js';
 import type { IngestAnswer } from '../import-file.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
 import type { Notice } from '../notice.js';
 import { href, whileShown } from '../router.js';
-import { missingScope, organizationId, type Session, useSession } from '../session.js';
+import { missingScope, missingScopeOf, organizationId, type Session, useSession } from '../session.js';
 import { shownOf, useRequest } from '../use-request.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ContactForm, updateContact } from './contact-form.js';
@@ -53,7 +54,7 @@ const LINKS: Partial<Record<Field, (text: string) => string | undefined>> = {
   department: (department) => href('/contacts', { department }),
   company_name: (name) => href('/contacts', { company_name: name }),
   company_domain: (domain) =>
-    missingScope('advertising:read') ? undefined : href('/advertising/company', { domain }),
+    missingScopeOf(COMPANY_SCOPES) ? undefined : href('/companies/company', { domain }),
   network_a_url: (url) => (/^https?:\/\//.test(url) ? url : undefined),
 };
 

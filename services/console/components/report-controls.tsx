@@ -17,6 +17,7 @@ function namedRanges(): [label: string, start: string, end: string][] {
   const lastOfMonth = daysBefore(month, 1);
   const days = (count: number) => daysBefore(yesterday, count - 1);
   return [
+    ['Last 7 days', days(7), yesterday],
     ['Last 30 days', days(30), yesterday],
     ['Last 90 days', days(90), yesterday],
     ['Last 12 months', days(365), yesterday],

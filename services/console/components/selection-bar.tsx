@@ -1,10 +1,11 @@
 /** Actions for the selected contacts. */
 import { downloadContacts } from '../export.js';
 import { count, plural } from '../format.js';
-import { type AudienceName, changeMembers, createAudienceOf } from '../memberships.js';
+import { type AudienceName, changeMembers, targetOf } from '../memberships.js';
 import type { Notice } from '../notice.js';
 import type { Chosen } from '../selection.js';
 import { missingScopeOf, useSession } from '../session.js';
+import { AddToAudience, AUDIENCE_SCOPES } from './add-to-audience.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ExportButton, Popover } from './toolbar.js';
 
@@ -19,7 +20,7 @@ export function SelectionBar({ everything }: SelectionBarProps) {
   const chosen = selection.chosen.value;
   const total = selection.count.value;
   if (total === 0) return null;
-  const scope = missingScopeOf(['audiences:read', 'audiences:write', 'contacts:read']);
+  const scope = missingScopeOf(AUDIENCE_SCOPES);
 
   /** The selection may change while the action runs. */
   async function run(change: () => Promise<Notice>) {
@@ -27,15 +28,6 @@ export function SelectionBar({ everything }: SelectionBarProps) {
     const isDone = await session.perform('the audience was changed', change);
     if (isDone && selection.version === version) selection.clear();
   }
-  const picker = (direction: 'add' | 'remove', close: () => void) => ({
-    disabled: false,
-    isOpen: true,
-    onPick(audience: AudienceName) {
-      close();
-      void run(() => changeMembers(session, direction, audience, chosen));
-    },
-  });
-
   return (
     <section class="selection" aria-label="Selection" aria-keyshortcuts="a">
       <strong role="status">{plural(total, 'contact')} selected</strong>
@@ -45,22 +37,21 @@ export function SelectionBar({ everything }: SelectionBarProps) {
         </button>
       )}
       <div class="actions">
-        <Popover label="Add to audience" needs={scope}>
-          {(close) => (
-            <AudiencePicker
-              label="Add to an audience, or name a new one"
-              verb="Add to"
-              {...picker('add', close)}
-              onCreate={(name) => {
-                close();
-                void run(() => createAudienceOf(session, name, chosen));
-              }}
-            />
-          )}
-        </Popover>
+        <AddToAudience label="Add to audience" run={run}>
+          {(picker) => picker(targetOf(chosen))}
+        </AddToAudience>
         <Popover label="Remove from audience" needs={scope}>
           {(close) => (
-            <AudiencePicker label="Remove from an audience" verb="Remove from" {...picker('remove', close)} />
+            <AudiencePicker
+              label="Remove from an audience"
+              verb="Remove from"
+              disabled={false}
+              isOpen
+              onPick={(audience: AudienceName) => {
+                close();
+                void run(() => changeMembers(session, 'remove', audience, targetOf(chosen)));
+              }}
+            />
           )}
         </Popover>
         {chosen.kind === 'all' ? (

@@ -1,12 +1,12 @@
 /** The pages of a campaign, a creative and a company: the same metrics, and links to related items. */
 import type { ComponentChildren } from 'preact';
-import type { Contact } from '../../contacts/schema.js';
 import {
   AD_LISTS,
   type AdItem,
   type AdList,
   answered,
   campaignOf,
+  domainHref,
   figureColumns,
   nameOf,
   oldFigures,
@@ -29,9 +29,9 @@ import {
 } from '../components/report-controls.js';
 import { SelectFilter } from '../components/search-box.js';
 import { Empty, Failed, NoPermission, Trouble } from '../components/states.js';
-import { type Column, FigureTable, Table } from '../components/table.js';
+import { FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
-import { count, figure, fullName, NONE } from '../format.js';
+import { count, figure, NONE } from '../format.js';
 import { withParts } from '../metrics.js';
 import { href, pageParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
@@ -50,6 +50,11 @@ type Filter = Pick<
 >;
 /** Facts about an item besides its metrics. Unknown facts are left out. */
 type Facts = readonly (readonly [label: string, value: (item: AdItem) => ComponentChildren])[];
+
+const listHref = (tab: keyof typeof AD_LISTS, params: Record<string, string> = {}) =>
+  tab === 'companies'
+    ? href('/companies', { ...reportParams(), ...params })
+    : href('/advertising', { tab: tab === 'campaigns' ? null : tab, ...reportParams(), ...params });
 
 interface AdPageProps {
   tab: keyof typeof AD_LISTS;
@@ -80,10 +85,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
   return (
     <div class="view" aria-busy={answer.loading}>
       <div class="toolbar">
-        <a
-          class="button"
-          href={href('/advertising', { tab: tab === 'campaigns' ? null : tab, ...reportParams() })}
-        >
+        <a class="button" href={listHref(tab)}>
           ← {list.label}
         </a>
         <h1>{item && !another ? nameOf(item) : words(list.one.toUpperCase())}</h1>
@@ -98,7 +100,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
       {(!filter || data?.total_count === 0) && (
         <Empty>
           <p>There is no such {list.one}.</p>
-          <a href={href('/advertising', { tab })}>Go to the {list.many}</a>
+          <a href={listHref(tab)}>Go to the {list.many}</a>
         </Empty>
       )}
       {another && (
@@ -193,7 +195,7 @@ function TopItems({
       )}
       {data && data.total_count > TOP && (
         <p>
-          <a href={href('/advertising', { ...reportParams(), tab, campaign: campaignId })}>
+          <a href={listHref(tab, { campaign: campaignId })}>
             Show all {count(data.total_count)} {list.many}
           </a>
         </p>
@@ -291,7 +293,7 @@ export function Creative() {
 }
 
 const COMPANY_FACTS: Facts = [
-  fact('Domain', 'domain'),
+  ['Domain', ({ domain }) => typeof domain === 'string' && <a href={domainHref(domain)}>{domain}</a>],
   fact('Industry', 'industry'),
   fact('Employees', 'employee_range'),
   fact('Country', 'country'),
@@ -299,10 +301,9 @@ const COMPANY_FACTS: Facts = [
   fact('Network id', 'network_a_company_id'),
 ];
 
-/** Filters by id, by id of the network, or by domain. */
+/** Filters by id, or by id of the network. */
 function companyFilter(): Filter | undefined {
-  const [id, networkId, domain] = [param('company_id'), param('network_a_company_id'), param('domain')];
-  if (domain !== '') return { domains: [domain] };
+  const [id, networkId] = [param('company_id'), param('network_a_company_id')];
   if (networkId !== '') return { network_a_company_ids: [networkId] };
   return id === '' ? undefined : { company_ids: [id] };
 }
@@ -311,64 +312,13 @@ export function Company() {
   const filter = companyFilter();
   return (
     <AdPage key={JSON.stringify(filter)} tab="companies" filter={filter} facts={COMPANY_FACTS}>
-      {({ id, domain }) => (
-        <>
-          {domain && <People domain={String(domain)} />}
-          <CampaignsOf companyId={id} />
-        </>
-      )}
+      {({ id }) => <CampaignsOf companyId={id} />}
     </AdPage>
   );
 }
 
-const PEOPLE_COLUMNS: readonly Column<Contact>[] = [
-  {
-    label: 'Name',
-    cell: (contact) => <a href={href('/contacts', { contact: contact.contact_id })}>{fullName(contact)}</a>,
-  },
-  { label: 'Job title', cell: ({ job_title }) => job_title },
-  {
-    label: 'Email',
-    class: 'second',
-    cell: ({ work_emails: [email] }) => email && <a href={`mailto:${email}`}>{email}</a>,
-  },
-];
-
-/** Contacts of the organization at a company: by the domain of the company, or of an email if the contact has none. */
-function People({ domain }: { domain: string }) {
-  const isPermitted = missingScope('contacts:read') === null;
-  const query = `"${domain}"`;
-  const body = { organization_id: organizationId.value, query, match: 'all' as const, limit: TOP };
-  const answer = useRequest('/api/contacts/search', isPermitted ? body : null);
-  const { data } = shownOf(answer) ?? {};
-  if (!isPermitted) return null;
-  return (
-    <section class="related">
-      <h2>People known there</h2>
-      <Trouble answer={answer} />
-      {data?.total_count === 0 && <p class="note">No contact has the domain {domain}, or an email of it.</p>}
-      {data && data.total_count > 0 && (
-        <>
-          <Table
-            label="People"
-            columns={PEOPLE_COLUMNS}
-            pages={[data.contacts]}
-            keyOf={({ contact_id }) => contact_id}
-            busy={answer.loading}
-          />
-          <p>
-            <a href={href('/contacts', { query })}>
-              {data.total_count === 1 ? 'Show' : `Show all ${count(data.total_count)}`} in Contacts
-            </a>
-          </p>
-        </>
-      )}
-    </section>
-  );
-}
-
 /** Campaigns that reached a company, each with its metrics for that company. */
-function CampaignsOf({ companyId }: { companyId: string }) {
+export function CampaignsOf({ companyId }: { companyId: string }) {
   const list: AdList = AD_LISTS.companies;
   const page = pageParam();
   const answer = useRequest('/api/advertising/network_a/company', {

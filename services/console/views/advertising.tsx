@@ -64,7 +64,8 @@ const CURRENCIES = [
   'BRL',
 ];
 
-const isList = (name: string): name is keyof typeof AD_LISTS => Object.hasOwn(AD_LISTS, name);
+const TABS = ['campaigns', 'creatives'] as const;
+const isList = (name: string): name is (typeof TABS)[number] => TABS.some((tab) => tab === name);
 
 /** Objectives of the server. A new objective does not compile until it is added here. */
 const OBJECTIVES: Record<(typeof OBJECTIVE_TYPES)[number], string> = {
@@ -78,7 +79,11 @@ const OBJECTIVES: Record<(typeof OBJECTIVE_TYPES)[number], string> = {
 };
 
 /** A filter set by a link to the creatives or companies of a campaign. */
-const CAMPAIGN: FilterField = { name: 'campaign', label: 'Campaign', show: (id) => <CampaignName id={id} /> };
+export const CAMPAIGN: FilterField = {
+  name: 'campaign',
+  label: 'Campaign',
+  show: (id) => <CampaignName id={id} />,
+};
 const filtersOf = ({ statuses }: AdList): readonly FilterField[] =>
   statuses.length === 0
     ? []
@@ -116,7 +121,7 @@ function chartedText({ one, many }: AdList, items: number, total: number): strin
 export function Advertising() {
   const scope = missingScope('advertising:read');
   const tab = isList(param('tab')) ? param('tab') : 'campaigns';
-  const list: AdList = AD_LISTS[tab as keyof typeof AD_LISTS];
+  const list: AdList = AD_LISTS[tab as (typeof TABS)[number]];
   const report = reportOf();
   const charts = chartMetrics(list.available, list.charts);
   const metrics = [...new Set([...list.metrics, ...charts])];
@@ -160,9 +165,7 @@ export function Advertising() {
         <Segments
           label="Table"
           items={[
-            ...Object.entries(AD_LISTS).map(
-              ([name, { label }]) => [label, tabHref(name), name === tab] as const,
-            ),
+            ...TABS.map((name) => [AD_LISTS[name].label, tabHref(name), name === tab] as const),
             ['What followed', href('/advertising/influence', reportParams()), false],
           ]}
         />

@@ -124,10 +124,10 @@ export function Influence() {
   const outcomeDays = of?.outcome_days ?? 30;
   const opened = data?.items.find(({ domain }) => domain === param('company'));
   const totals = data?.totals;
-  const list = Object.entries(AD_LISTS).map(
-    ([tab, { label }]) =>
+  const list = (['campaigns', 'creatives'] as const).map(
+    (tab) =>
       [
-        label,
+        AD_LISTS[tab].label,
         href('/advertising', { ...reportParams(), tab: tab === 'campaigns' ? null : tab }),
         false,
       ] as const,

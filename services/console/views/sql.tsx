@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { AddPeopleAt, AddToAudience } from '../components/add-to-audience.js';
 import { Form } from '../components/form.js';
 import { ReportControls, reportOf } from '../components/report-controls.js';
 import {
@@ -152,14 +153,40 @@ const PAGES: Record<string, (id: string) => string> = {
   creative_id: (creative_id) => href('/advertising/creative', { creative_id }),
   company_id: (company_id) => href('/advertising/company', { company_id }),
   network_a_company_id: (id) => href('/advertising/company', { network_a_company_id: id }),
-  company_domain: (domain) => href('/advertising/company', { domain }),
-  domain: (domain) => href('/advertising/company', { domain }),
+  company_domain: (domain) => href('/companies/company', { domain }),
+  domain: (domain) => href('/companies/company', { domain }),
 };
 
 function linked(name: string, value: unknown) {
   const page =
     Object.hasOwn(PAGES, name) && typeof value === 'string' && value !== '' && PAGES[name]?.(value);
   return page ? <a href={page}>{textOf(value)}</a> : textOf(value);
+}
+
+/** Distinct texts of a column. */
+const textsIn = (rows: readonly ResultRow[], index: number) =>
+  [
+    ...new Set(rows.map((row) => row[index]).filter((value) => typeof value === 'string' && value !== '')),
+  ] as string[];
+
+/** Offers to add the people of a result to an audience, if it has a column of contacts or domains. */
+function ResultPeople({ columns, rows }: Pick<ResultProps, 'columns' | 'rows'>) {
+  const indexOf = (...names: string[]) => columns.findIndex(({ name }) => names.includes(name));
+  const [contact, domain] = [indexOf('contact_id'), indexOf('domain', 'company_domain')];
+  const ids = contact < 0 ? [] : textsIn(rows, contact);
+  const domains = domain < 0 ? [] : textsIn(rows, domain);
+  if (ids.length === 0 && domains.length === 0) return null;
+  return (
+    <div class="toolbar">
+      {ids.length > 0 ? (
+        <AddToAudience label={`Add ${plural(ids.length, 'contact')} to an audience`}>
+          {(picker) => picker({ ids })}
+        </AddToAudience>
+      ) : (
+        <AddPeopleAt domains={domains} />
+      )}
+    </div>
+  );
 }
 
 function Result({ columns, rows, loading }: ResultProps) {
@@ -173,6 +200,7 @@ function Result({ columns, rows, loading }: ResultProps) {
   );
   return (
     <>
+      <ResultPeople columns={columns} rows={rows} />
       <ResultCharts columns={columns} rows={rows} />
       <FigureTable
         label="Result"

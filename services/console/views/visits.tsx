@@ -169,7 +169,7 @@ const COLUMNS: readonly Column<Visit>[] = [
 ];
 
 /** On a phone the host is left out, because it is nearly always the same. */
-function PageAddress({ url }: { url: string | null }) {
+export function PageAddress({ url }: { url: string | null }) {
   if (url === null) return <>{NONE}</>;
   const [, host, rest] = /^(?:https?:)?\/\/([^/?#]*)(.*)$/.exec(url) ?? [];
   return (

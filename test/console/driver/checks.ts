@@ -52,7 +52,6 @@ const COMPARISONS: Record<string, string | undefined> = {
 const AD_TABS: Record<string, string> = {
   Campaigns: 'campaigns',
   Creatives: 'creatives',
-  Companies: 'companies',
 };
 
 export const viewOf = ({ url }: Pick<Screen, 'url'>) =>

@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import type { Locator } from 'playwright-core';
+import { expectAccessible, useConsole } from './browser.js';
+
+const PAGE = 25;
+type Companies = { items: { domain: string; name: string }[]; total_count: number };
+
+describe('Companies that engaged, and the people known there, by keyboard alone', function () {
+  this.timeout(120_000);
+  const c = useConsole();
+
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await c.page.keyboard.press(key);
+  };
+  const type = (text: string) => c.page.keyboard.type(text);
+  const reach = async (target: Locator) => {
+    await target.waitFor();
+    for (let tabs = 0; tabs < 60; tabs++) {
+      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+      await press('Tab');
+    }
+    throw new Error(`60 times Tab do not lead to ${target}`);
+  };
+  const enter = async (target: Locator) => {
+    await reach(target);
+    await press('Enter');
+  };
+  const button = (name: string | RegExp) => c.page.getByRole('button', { name, exact: true });
+  const sees = (text: string | RegExp) => c.page.locator('main, .notice').getByText(text).first().waitFor();
+  const adding = () => c.page.locator('summary', { hasText: 'Add the people known there to an audience' });
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  const WEEK = { start_date: daysAgo(7), end_date: daysAgo(1) };
+
+  for (const [width, scheme] of [
+    [390, 'dark'],
+    [1440, 'light'],
+  ] as const) {
+    it(`“Companies engaged this week; you know people there; make them an audience” at ${width} pixels`, async () => {
+      const looksRight = () => expectAccessible(c.page, [[width, scheme, '']]);
+      const { items } = await c.read<Companies>('/api/companies/search', { ...WEEK, page_size: PAGE });
+      const filter = { company_domains: items.map(({ domain }) => domain) };
+      const { total_count: people } = await c.read<Companies>('/api/contacts/search', filter);
+      const name = `Engaged ${width}`;
+      await c.page.setViewportSize({ width, height: 800 });
+      await c.open('/visits');
+      await enter(c.page.getByRole('link', { name: 'Companies', exact: true }));
+      await c.page.locator('main:focus').waitFor();
+      await reach(c.page.getByRole('combobox', { name: 'Range' }));
+      await type('Last 7');
+      await c.page.getByRole('link', { name: items[0]?.name ?? '', exact: true }).waitFor();
+      await looksRight();
+      await reach(c.page.getByRole('checkbox', { name: 'Select the rows of this page' }));
+      await press('Space');
+      await sees(`${PAGE} companies selected`);
+      await press('a');
+      await enter(adding());
+      await sees(`You know ${people} people at ${PAGE} companies, by the domain of their company.`);
+      await reach(c.page.getByLabel('Add to an audience, or name a new one'));
+      await type(name);
+      await button(`New audience “${name}”`).waitFor();
+      await looksRight();
+      await enter(button(`New audience “${name}”`));
+      await sees(`Audience created: ${people} contacts added to ${name}.`);
+      await press('ControlOrMeta+z');
+      await sees(`The audience ${name} was deleted.`);
+    });
+
+    it(`a company has its ads, visits and people on one page at ${width} pixels`, async () => {
+      const [company] = (await c.read<Companies>('/api/companies/search', { ...WEEK, sort_by: 'visits' }))
+        .items;
+      await c.page.setViewportSize({ width, height: 800 });
+      await c.open(`/companies?start=${WEEK.start_date}&end=${WEEK.end_date}&sort=visits`);
+      await c.page.getByRole('link', { name: company?.name ?? '', exact: true }).waitFor();
+      await press('j', 'Enter');
+      await c.page.getByRole('heading', { name: company?.name ?? '', level: 1 }).waitFor();
+      await c.page.locator('.chart canvas').nth(2).waitFor();
+      for (const name of ['Visits', 'People', 'Campaigns'])
+        await c.page.getByRole('table', { name }).waitFor();
+      await adding().waitFor();
+      await expectAccessible(c.page, [[width, scheme, '']]);
+    });
+  }
+
+  it('all that match are selected, and taken together', async () => {
+    const { total_count: total, items } = await c.read<Companies>('/api/companies/search', {
+      ...WEEK,
+      search: 'northwind',
+      page_size: 200,
+    });
+    const filter = { company_domains: items.map(({ domain }) => domain) };
+    const { total_count: people } = await c.read<Companies>('/api/contacts/search', filter);
+    await c.open(`/companies?start=${WEEK.start_date}&end=${WEEK.end_date}&query=northwind`);
+    await c.page.locator('tbody input[type=checkbox]').first().check();
+    if (total > 1) await button(`Select all ${total} that match`).click();
+    await sees(`${total} companies selected`);
+    await adding().click();
+    await sees(`You know ${people} people at ${total} companies, by the domain of their company.`);
+  });
+
+  it('an SQL result with contacts or domains offers the same', async () => {
+    const statement = (sql: string) => `/sql?statement=${encodeURIComponent(sql)}`;
+    await c.open(statement('SELECT contact_id FROM contacts ORDER BY contact_id LIMIT 3'));
+    await c.page.locator('summary', { hasText: 'Add 3 contacts to an audience' }).click();
+    await c.page.getByLabel('Add to an audience, or name a new one').fill('From SQL');
+    await button('New audience “From SQL”').click();
+    await sees('Audience created: 3 contacts added to From SQL.');
+    await c.open(statement('SELECT domain FROM companies ORDER BY domain LIMIT 2'));
+    await adding().click();
+    await sees(/^You know \d+ people at 2 companies/);
+  });
+
+  it('opens by the address that companies had before', async () => {
+    const [company] = (await c.read<Companies>('/api/companies/search', WEEK)).items;
+    await c.open(`/advertising/company?domain=www.${company?.domain.toUpperCase()}`);
+    await c.page.getByRole('heading', { name: company?.name ?? '', level: 1 }).waitFor();
+    await c.open('/advertising?tab=companies');
+    await c.page.getByRole('table', { name: 'Companies' }).waitFor();
+    expect(await c.page.getByRole('checkbox', { name: 'Select the rows of this page' }).count()).to.equal(1);
+  });
+});
