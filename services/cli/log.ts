@@ -10,13 +10,11 @@ export function openLog(io: Io, { logLevel, logFormat }: Pick<Config, 'logLevel'
   return createLogger(logLevel, isReadable ? readableLines(io, file) : file);
 }
 
-const LEVELS: Record<number, [name: string, style: Parameters<typeof styled>[2]]> = {
-  10: ['TRACE', 'gray'],
-  20: ['DEBUG', 'gray'],
-  30: ['INFO', 'green'],
-  40: ['WARN', 'yellow'],
-  50: ['ERROR', 'red'],
-  60: ['FATAL', ['red', 'bold']],
+const STYLES: Record<string, Parameters<typeof styled>[2]> = {
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+  fatal: ['red', 'bold'],
 };
 
 /** Formats a line as `14:03:21.042 WARN  waiting for the records store  store=records`. The stack of an error follows on the next lines. */
@@ -35,15 +33,14 @@ function readable(io: Io, line: string): string {
     err,
     ...fields
   } = JSON.parse(line) as Record<string, unknown> & {
-    level: number;
-    time: number;
+    level: string;
+    time: string;
     err?: { stack?: string; message?: string };
   };
-  const [name, style] = LEVELS[level] ?? [String(level), 'gray'];
   const values = Object.entries(fields).map(([key, value]) => `${key}=${shown(value)}`);
   const head = [
-    styled(io, 'stderr', 'gray', new Date(time).toISOString().slice(11, 23)),
-    styled(io, 'stderr', style, name.padEnd(5)),
+    styled(io, 'stderr', 'gray', time.slice(11, 23)),
+    styled(io, 'stderr', STYLES[level] ?? 'gray', level.toUpperCase().padEnd(5)),
     shown(msg),
   ].join(' ');
   const rest = values.length === 0 ? '' : `  ${styled(io, 'stderr', 'gray', values.join(' '))}`;

@@ -1,3 +1,4 @@
+import { trace } from '@opentelemetry/api';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 const KEY = /rl_live_[0-9A-Za-z_]*/g;
@@ -18,17 +19,26 @@ export function loggedPath(path: string): string {
   return decoded.includes('rl_live_') ? decoded : cut;
 }
 
-/** A JSON logger that redacts API keys in every line. It does not log headers. */
+/** A JSON logger that redacts API keys in every line. It does not log headers. With tracing, a line has the ids of its trace and span. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
     base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    mixin: traceIds,
     hooks: {
       streamWrite: (line: string) =>
         line.includes('rl_live_') ? line.replace(KEY, 'rl_live_[redacted]') : line,
     },
   };
   return pino(options, destination ?? logFile(1));
+}
+
+/** Ids of the active span, in the names of OpenTelemetry; nothing without tracing. */
+function traceIds(): object {
+  const context = trace.getActiveSpan()?.spanContext();
+  return context ? { trace_id: context.traceId, span_id: context.spanId } : {};
 }
 
 const MAX_WRITE_BYTES = 16 * 1024;

@@ -119,7 +119,7 @@ describe('On a terminal, the command line', function () {
       /\d\d:\d\d:\d\d\.\d{3} WARN {2}Ignored, as .* {2}variables=\["REACHLINE_IMAGE_TAG"\]/,
     );
     expect(readable).to.not.contain('"level"');
-    expect(await failing({ REACHLINE_LOG_FORMAT: 'json' })).to.contain('{"level":40,');
+    expect(await failing({ REACHLINE_LOG_FORMAT: 'json' })).to.contain('{"level":"warn","time":"2');
   });
 
   it('shows no character of a file, name or argument that the terminal would obey', async () => {
