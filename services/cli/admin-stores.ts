@@ -11,7 +11,7 @@ export async function withAdminStore<T>(io: Io, work: (store: RecordStore) => Pr
   const config = loadConfig(io.env);
   const store: RecordStore = config.elasticsearch
     ? await (await import('../stores/elasticsearch/store.js')).openElasticsearchStore(config.elasticsearch, {
-        copy: () => undefined,
+        copies: () => undefined,
       })
     : await (await loadSqlite()).openSqliteStore(config);
   try {

@@ -98,15 +98,15 @@ async function checkClickHouse(config: NonNullable<Config['clickhouse']>): Promi
   return inspected.flatMap(({ url, report }): CheckResult[] => {
     const where = inspected.length === 1 ? '' : ` at ${url}`;
     if (report instanceof Error) return [failure(report, where)];
-    const { version, missing, copiedAt, replication, skewMs } = report;
+    const { version, missing, followedAt, replication, skewMs } = report;
     const pending = `${missing.length} migrations from ${missing[0]} on`;
     const tables = `The tables in ${config.database}${where}`;
     return [
       { ok: `ClickHouse ${version} answers${where}` },
       ...checkClock('analytics', skewMs),
-      ...(copiedAt === null
+      ...(followedAt === null
         ? []
-        : [{ ok: `SQL${where} reads contacts and audiences as of ${formatTimestamp(copiedAt)}` }]),
+        : [{ ok: `SQL${where} shows contacts and audiences as of ${formatTimestamp(followedAt)}` }]),
       missing.length === 0
         ? { ok: `${tables} are up to date` }
         : replication

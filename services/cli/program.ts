@@ -84,13 +84,6 @@ health and metrics on REACHLINE_WORKER_PORT.
     .examples('reachline migrate', 'reachline migrate --rebuild contacts')
     .action(async (options) => (await import('./commands/migrate.js')).migrate(io, options));
   program
-    .add('copy', 'copy contacts and audiences into ClickHouse now, so that SQL can read them')
-    .notes(
-      'Needs ELASTICSEARCH_URL and CLICKHOUSE_URL. Workers make this copy every REACHLINE_SQL_COPY_MINUTES. Website visits need no copy: SQL reads them once they are written.',
-    )
-    .examples('reachline copy')
-    .action(async () => (await import('./commands/copy.js')).copy(io));
-  program
     .add('backup', 'copy the data folder as of one moment; a server may use it meanwhile')
     .argument('<folder>', 'folder for the backup; new or empty')
     .notes(`

@@ -101,7 +101,7 @@ function createServices(deps: OperationDeps): (timing: StoreTiming, principal: P
     records: records({ storeMs: 0 }),
     analytics: analytics({ storeMs: 0 }),
     intake: publisher,
-    copier: stores.follower ?? stores.copier,
+    follower: stores.follower,
     clock,
     provisionalDays,
     version: deps.version.version,

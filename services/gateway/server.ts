@@ -65,8 +65,8 @@ export async function startGateway(
   let stopping = false;
   const limits = { ...connectionLimits(), ...options.limits };
   const metrics = createMetrics();
-  const { jobs = new JobRuns(), follower, copier = null, lastBackup = null, clocks = null } = stores;
-  registerBackgroundMetrics(metrics.registry, { jobs, copier: follower ?? copier, lastBackup, clocks });
+  const { jobs = new JobRuns(), follower = null, lastBackup = null, clocks = null } = stores;
+  registerBackgroundMetrics(metrics.registry, { jobs, follower, lastBackup, clocks });
   const app = createApp({
     stores,
     publisher,

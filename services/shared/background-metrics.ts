@@ -5,8 +5,8 @@ import type { JobRuns } from './job-runs.js';
 
 export interface BackgroundSources {
   jobs: JobRuns;
-  /** Tells when the copy of contacts and audiences for SQL was begun; null if SQL reads the store directly. */
-  copier: { followedAt(): Promise<number | null> } | null;
+  /** Tells up to which time SQL shows contacts and audiences; null in a process without stores. */
+  follower: { followedAt(): Promise<number | null> } | null;
   /**
    * Returns the time of the last backup in milliseconds since the epoch, or null before the first backup. The function itself is null if
    * the data folder holds no store.
@@ -19,7 +19,7 @@ export interface BackgroundSources {
 /** Registers the metrics for which `sources` has values. */
 export function registerBackgroundMetrics(
   registry: Registry,
-  { jobs, copier, lastBackup, clocks }: BackgroundSources,
+  { jobs, follower, lastBackup, clocks }: BackgroundSources,
 ): void {
   const registers = [registry];
   // The label is not named `job`, because Prometheus gives every series a label of that name.
@@ -45,7 +45,7 @@ export function registerBackgroundMetrics(
     },
   });
   if (clocks) registerClockSkew(registry, clocks);
-  if (copier) registerCopyLag(registry, copier);
+  if (follower) registerCopyLag(registry, follower);
   if (lastBackup) {
     new Gauge({
       name: 'reachline_last_backup_seconds',
@@ -58,16 +58,16 @@ export function registerBackgroundMetrics(
   }
 }
 
-function registerCopyLag(registry: Registry, copier: NonNullable<BackgroundSources['copier']>): void {
-  let beganAt = Date.now();
+function registerCopyLag(registry: Registry, follower: NonNullable<BackgroundSources['follower']>): void {
+  let followedAt = Date.now();
   new Gauge({
     name: 'reachline_copy_lag_seconds',
-    help: 'Age of the copy of contacts and audiences in ClickHouse, from when it was begun; before the first copy, time since the process started.',
+    help: 'Age of the contacts and audiences that SQL shows; before the first copy, time since the process started.',
     registers: [registry],
     async collect() {
       // If ClickHouse does not respond, the last known time stays, so the lag grows.
-      beganAt = (await copier.followedAt().catch(() => null)) ?? beganAt;
-      this.set((Date.now() - beganAt) / 1000);
+      followedAt = (await follower.followedAt().catch(() => null)) ?? followedAt;
+      this.set((Date.now() - followedAt) / 1000);
     },
   });
 }

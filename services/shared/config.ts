@@ -84,7 +84,6 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   searchProcesses: env.REACHLINE_SEARCH_PROCESSES,
   searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
   /** Milliseconds between two copies of records for SQL. */
-  sqlCopyMs: env.REACHLINE_SQL_COPY_MINUTES * 60_000,
   elasticsearch:
     listed(env.ELASTICSEARCH_URL).length === 0
       ? null

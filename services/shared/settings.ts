@@ -131,14 +131,6 @@ export const settingSchemas = {
     default: 'reachline',
     pattern: '^[a-z][a-z0-9_]{0,63}$',
   }),
-  REACHLINE_SQL_COPY_MINUTES: integer(
-    'Minutes between two copies of contacts and audiences into ClickHouse.',
-    {
-      default: 60,
-      minimum: 1,
-      maximum: 10_080,
-    },
-  ),
   CLICKHOUSE_CLUSTER: string(
     'Name of the ClickHouse cluster that the replicas form; empty for a single server.',
     {

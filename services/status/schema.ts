@@ -90,7 +90,7 @@ export const StatusResponse = looseObject({
   ),
   sql_copied_at: nullable(
     dateTime(
-      'When the copy of contacts and audiences that SQL reads was begun, if both stores are on servers. Null before the first copy, while ClickHouse does not respond, and if SQL reads the records themselves.',
+      'Time up to which SQL shows every change of contacts and audiences, usually a few seconds ago. Null before the first copy, and while ClickHouse does not respond.',
     ),
   ),
   version: Type.String({ description: 'Version of the responding Reachline.' }),

@@ -14,8 +14,8 @@ export interface StatusDeps {
   analytics: AnalyticsReader & Pingable;
   /** Absent without Kafka. */
   intake?: Intake;
-  /** Absent unless both stores are on servers. */
-  copier?: { followedAt(): Promise<number | null> } | null;
+  /** Absent in a process without stores. */
+  follower?: { followedAt(): Promise<number | null> } | null;
   clock: Clock;
   provisionalDays: number;
   version: string;
@@ -51,13 +51,13 @@ export class StatusReader {
 
   /** Checks the parts of the status that are the same for every organization. */
   async #checkStores() {
-    const { records, analytics, intake, copier } = this.#deps;
+    const { records, analytics, intake, follower } = this.#deps;
     const [recordsState, analyticsState, intakeState, lag, copiedAt] = await Promise.all([
       checkReads(records),
       checkReads(analytics),
       intake && checkReads(intake),
       intake && orNull(() => intake.lag()),
-      copier && orNull(() => copier.followedAt()),
+      follower && orNull(() => follower.followedAt()),
     ]);
     return {
       stores: {

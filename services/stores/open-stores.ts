@@ -16,12 +16,11 @@ import type { Engine } from './clickhouse/engine.js';
 import { FolderInUseError } from './clickhouse/errors.js';
 import { analyticsStoreOnDemand } from './clickhouse/on-demand.js';
 import { requireEngine } from './clickhouse/open.js';
-import type { RecordCopy, RecordSource } from './common/record-copy.js';
 import type { RecordStore } from './common/record-store.js';
-import type { SqlCopy } from './common/sql-copy.js';
+import type { HideContacts, SqlCopies, SqlCopy } from './common/sql-copy.js';
 import type { StoreLog } from './common/store-log.js';
+import { allCopies } from './copy/all-copies.js';
 import { SqlFollower } from './copy/follower.js';
-import { RecordCopier } from './copy/record-copier.js';
 import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
 import { readLastBackup } from './data-folder/last-backup.js';
 import { ANALYTICS_FOLDER } from './data-folder/layout.js';
@@ -38,10 +37,8 @@ export interface Stores {
    * used once the stores close.
    */
   engine: (() => Promise<Engine>) | null;
-  /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are on servers. */
-  copier: RecordCopier | null;
-  /** Copies contacts, audiences and visits for SQL; null if `copier` does. */
-  follower: SqlFollower | null;
+  /** Copies contacts, audiences and visits for SQL. */
+  follower: SqlFollower;
   /** Runs of the background jobs of this process. */
   jobs: JobRuns;
   /**
@@ -62,10 +59,10 @@ export interface Stores {
 
 /** The parts of the stores that a gateway uses. A process without background jobs omits the optional parts. */
 export type GatewayStores = Pick<Stores, 'records' | 'analytics'> &
-  Partial<Pick<Stores, 'copier' | 'follower' | 'jobs' | 'lastBackup' | 'clocks'>>;
+  Partial<Pick<Stores, 'follower' | 'jobs' | 'lastBackup' | 'clocks'>>;
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchProcesses'> &
-  Partial<Pick<Config, 'searchTimeoutMs' | 'changesDays' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
+  Partial<Pick<Config, 'searchTimeoutMs' | 'changesDays' | 'elasticsearch' | 'clickhouse'>>;
 
 /** Options of a process that waits at its start for servers that are not up yet. */
 export interface StartupRetryOptions {
@@ -82,7 +79,7 @@ export interface OpenStoresOptions {
   /** Log of the background jobs of the stores. */
   log?: StoreLog;
   /**
-   * Whether this process builds sums of months and copies records for SQL in the background. A server does this; a command that soon ends
+   * Whether this process builds sums of months and follows the records store for SQL in the background. A server does this; a command that soon ends
    * does not.
    */
   maintainsAnalytics?: boolean;
@@ -95,7 +92,6 @@ export interface OpenStoresOptions {
   onRebuild?: RebuildProgress;
 }
 
-const DEFAULT_SQL_COPY_MS = 3_600_000;
 const STARTUP_BACKOFF = { firstMs: 1000, maxMs: 1000 };
 
 /**
@@ -137,25 +133,31 @@ export async function openStores(
     if (folderId && analyticsOnDemand === 'new' && folderId.readFolderId(dataDir) === undefined) {
       await withDataFolderErrors(dataDir, () => requireRoom(dataDir, 'records'));
     }
-    let copy: RecordCopy | null | undefined = clickhouse ? undefined : null;
-    let source: RecordSource | undefined;
-    let sqlCopies: readonly SqlCopy[] = [];
-    let follower: SqlFollower | null = null;
+    let sqlCopies: readonly SqlCopy[] | undefined;
+    let follower: SqlFollower | undefined;
+    const copies = (): SqlCopies | undefined => {
+      if (!sqlCopies) return undefined;
+      const all = allCopies(sqlCopies);
+      const hide: HideContacts = async (...contacts) => {
+        await all.hide(...contacts);
+        // Copies the contacts anew, which the proof of the erasure waits for.
+        if (maintainsAnalytics) void follower?.run().catch(() => undefined);
+      };
+      return { ...all, hide };
+    };
     const records: RecordStore = elasticsearch
       ? await retryUntilAvailable(startupRetry, async () => {
           // Loaded only if used, because this import loads 120 files.
           const { openElasticsearchStore } = await import('./elasticsearch/store.js');
-          const store = await openElasticsearchStore(elasticsearch, {
+          return openElasticsearchStore(elasticsearch, {
             clock,
             clocks: clocks ?? undefined,
             log,
             jobs,
-            copy: () => copy,
+            copies,
             searchTimeoutMs: config.searchTimeoutMs,
             changesDays: config.changesDays,
           });
-          source = store.records;
-          return store;
         })
       : await withDataFolderErrors(dataDir, async () =>
           (await loadSqlite()).openSqliteStore({
@@ -164,11 +166,7 @@ export async function openStores(
             ageClock: clocks?.corrected,
             onRebuild,
             resumesJobs: true,
-            hideInSql: async (...contacts) => {
-              await Promise.all(sqlCopies.map((each) => each.hide(...contacts)));
-              // Copies the contacts anew, which the proof of the erasure waits for.
-              if (maintainsAnalytics) void follower?.run().catch(() => undefined);
-            },
+            hideInSql: async (...contacts) => copies()?.hide(...contacts),
           }),
         );
     opened.push(records);
@@ -190,7 +188,6 @@ export async function openStores(
       store: analytics,
       engine,
       pauseInserts,
-      copy: openedCopy,
       sqlCopies: openedCopies,
     } = onDemand
       ? analyticsStoreOnDemand({
@@ -207,22 +204,16 @@ export async function openStores(
       opened.push(startComparing(clocks, log));
     }
     if (maintainsAnalytics) opened.push(startDeletingMarks(records, { log, jobs, clocks }));
-    copy = openedCopy;
     sqlCopies = openedCopies;
-    const copier = source && copy ? new RecordCopier({ source, copy, clock, log }) : null;
-    if (copier && maintainsAnalytics) {
-      const job = copier.startEvery(config.sqlCopyMs ?? DEFAULT_SQL_COPY_MS, { log, runs: jobs });
-      opened.push({ close: () => job.stop() });
-    }
-    follower = source ? null : new SqlFollower({ records, copies: sqlCopies, clock });
-    if (follower && maintainsAnalytics) {
+    follower = new SqlFollower({ records, copies: sqlCopies, clock });
+    if (maintainsAnalytics) {
       const job = follower.start({ log, runs: jobs });
       opened.push({ close: () => job.stop() });
     }
     if (lock) opened.push(await acceptBackups(dataDir, { records, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
     const lastBackup = lock && (() => Date.parse(readLastBackup(dataDir)?.taken_at ?? '') || null);
-    return { records, analytics, engine, copier, follower, jobs, clocks, lastBackup, announcePort, close };
+    return { records, analytics, engine, follower, jobs, clocks, lastBackup, announcePort, close };
   } catch (error) {
     await close();
     throw error;

@@ -6,8 +6,8 @@ import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { systemClock } from '../../services/shared/time.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
-import type { RecordCopy } from '../../services/stores/common/record-copy.js';
-import { RecordCopier } from '../../services/stores/copy/record-copier.js';
+import { allCopies } from '../../services/stores/copy/all-copies.js';
+import { SqlFollower } from '../../services/stores/copy/follower.js';
 import { filesWith } from '../support/files.js';
 import { type Caller, callerOf } from '../support/gateway.js';
 import { closedWithFile } from '../support/opened.js';
@@ -34,7 +34,7 @@ describe(`Erasures of persons with a history on servers (seed ${SEED})`, functio
   const indices = testIndices();
   const database = testDatabase();
   let caller: Caller;
-  let copier: RecordCopier;
+  let follower: SqlFollower;
 
   before(async () => {
     const config = {
@@ -42,15 +42,15 @@ describe(`Erasures of persons with a history on servers (seed ${SEED})`, functio
       elasticsearch: indices.config,
       clickhouse: database.config,
     };
-    const { store: analytics, copy } = await openAnalyticsStore(database.config);
+    const { store: analytics, sqlCopies: copies } = await openAnalyticsStore(database.config);
     const records = await openStore(indices.config, {
-      copy: () => copy as RecordCopy,
+      copies: () => allCopies(copies),
       recoveryIntervalMs: 500,
       expungeIntervalMs: 0,
       takeoverMs: 5000,
     });
-    copier = new RecordCopier({ source: records.records, copy: copy as RecordCopy, clock: systemClock });
-    const stores = { records, analytics, copier };
+    follower = new SqlFollower({ records, copies, clock: systemClock });
+    const stores = { records, analytics, follower };
     const gateway = await closedWithFile(
       startGateway(config, stores, createLogger('silent'), { clock: systemClock }).then((started) => ({
         url: started.url,
@@ -64,7 +64,7 @@ describe(`Erasures of persons with a history on servers (seed ${SEED})`, functio
 
   const isComplete = async () => {
     // Several erasures may complete only with the next copy.
-    await copier.run();
+    await follower.run();
     const { body } = await caller.call('/api/contacts/erasures', { ...organization, limit: 1000 });
     return (body.erasures as { completed_at: string | null }[]).every(({ completed_at }) => completed_at);
   };
@@ -74,9 +74,9 @@ describe(`Erasures of persons with a history on servers (seed ${SEED})`, functio
     const persons: PersonHistory[] = [];
     for (let number = 0; number < PERSONS; number++) {
       persons.push(await livePerson(random, caller, organization));
-      if (number === PERSONS >> 1) await copier.run();
+      if (number === PERSONS >> 1) await follower.run();
     }
-    await copier.run();
+    await follower.run();
     for (const { request, steps } of persons) {
       const { status, text } = await caller.call('/api/contacts/erase', { ...organization, ...request });
       expect(status, `${steps.join(', ')}: ${text}`).to.equal(200);

@@ -100,9 +100,9 @@ describe('Two gateways on servers, without Kafka', function () {
       await Promise.all(sent);
       clock.time += random.below(2);
     }
-    const { records, analytics, copier } = gateways[0] as Stores;
+    const { records, analytics, follower } = gateways[0] as Stores;
     await records.refresh();
-    await copier?.run();
+    await follower.run();
     const markOf = (stream: string) => (id: string) => expected.get(`${stream} ${id}`)?.mark as string;
     const kept = (stream: string) =>
       [...expected]

@@ -15,7 +15,7 @@ const SECTIONS: readonly (readonly [title: string, settings: RegExp])[] = [
   ['Gateway', /^/],
   ['Embedded stores', /^REACHLINE_(?:DATA_DIR|SEARCH_PROCESSES|SQL_PORT)$/],
   ['Elasticsearch', /^ELASTICSEARCH_/],
-  ['ClickHouse', /^(?:CLICKHOUSE_|REACHLINE_SQL_COPY_)/],
+  ['ClickHouse', /^CLICKHOUSE_/],
   ['Kafka and the worker', /^(?:KAFKA_|REACHLINE_TOPIC_|REACHLINE_WORKER_)/],
   ['Sending records through a gateway', /^REACHLINE_(?:URL|API_KEY)$/],
 ];

@@ -19,10 +19,10 @@ const OF_TARGETS = ['job', 'instance'];
 function knownSeries(): Map<string, Set<string>> {
   const { registry } = createMetrics();
   createWorkerMetrics(registry);
-  const copier = { followedAt: async () => 0 };
+  const follower = { followedAt: async () => 0 };
   registerBackgroundMetrics(registry, {
     jobs: new JobRuns(),
-    copier,
+    follower,
     lastBackup: () => null,
     clocks: new ClockComparison(),
   });

@@ -7,7 +7,7 @@ import type { Rows } from './rows.js';
 /** Names of the databases: one for the tables, and one for the views over these tables. */
 export interface Layout {
   tables: string;
-  /** Database in which the tables of contacts and audiences are prepared; analysts may not read it. */
+  /** Database in which tables that SQL will read are filled; analysts may not read it. */
   copies: string;
   /** The views that analysts read. */
   views: string;
@@ -63,8 +63,6 @@ export interface ClickHouse {
   readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
   insert(name: string, rows: Rows, options?: InsertOptions): Promise<void>;
-  /** Runs an `INSERT … FORMAT …` with its rows; only over HTTP. */
-  insertLines(name: string, statement: Sql, text: string): Promise<void>;
   /**
    * Runs a statement without a result. In the background, the statement does not wait for inserts, and inserts do not wait for the
    * statement.

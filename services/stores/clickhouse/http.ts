@@ -114,33 +114,20 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       return settle(running, signal);
     },
 
-    async insert(name, { table, columns, text, format = 'TabSeparated' }, { grouped, token } = {}) {
+    async insert(name, { database, table, columns, text, format = 'TabSeparated' }, { grouped, token } = {}) {
       guard();
       const run = async () => {
         const named =
           columns.length > 0 ? sql` (${joinSql(columns.map(checkedIdentifier), ', ')})` : EMPTY_SQL;
+        const place = database === undefined ? EMPTY_SQL : sql`${checkedIdentifier(database)}.`;
         const rows = FORMATS[format];
         const { stream } = await client.exec({
-          query: sql`INSERT INTO ${checkedIdentifier(table)}${named} FORMAT ${rows}`.text,
+          query: sql`INSERT INTO ${place}${checkedIdentifier(table)}${named} FORMAT ${rows}`.text,
           values: Readable.from([text], { objectMode: false }),
           clickhouse_settings: {
             ...settings(name),
             ...(grouped ? GROUPED_INSERT_SETTINGS : tokenSettings(token)),
           },
-        });
-        // Reads the response to its end, so that the connection can be used again.
-        await finished(stream.resume());
-      };
-      await settle(run());
-    },
-
-    async insertLines(name, statement, text) {
-      guard();
-      const run = async () => {
-        const { stream } = await client.exec({
-          query: statement.text,
-          values: Readable.from([text], { objectMode: false }),
-          clickhouse_settings: settings(name),
         });
         // Reads the response to its end, so that the connection can be used again.
         await finished(stream.resume());

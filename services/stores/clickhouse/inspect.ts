@@ -4,7 +4,7 @@ import type { ClickHouseServer, HttpOptions } from './client.js';
 import { openServers } from './http.js';
 import { missingMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
-import { recordCopy } from './record-copy.js';
+import { sqlCopy } from './sql-copy.js';
 
 export const TIME_QUERY = sql`SELECT toUnixTimestamp64Milli(now64(3)) AS ms`;
 
@@ -15,8 +15,8 @@ export interface ServerReport {
   skewMs: number;
   /** Migrations that have not been applied. */
   missing: string[];
-  /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first copy. */
-  copiedAt: number | null;
+  /** Time up to which SQL shows contacts and audiences, in milliseconds since the epoch; null before the first copy. */
+  followedAt: number | null;
   /** What the server knows about the other replicas; null for a single server. */
   replication: Replication | null;
 }
@@ -70,8 +70,17 @@ async function inspectServer(server: ClickHouseServer, cluster: string | null): 
 FROM system.replicas WHERE database = {database:String}`,
           { cluster, database: server.layout.tables },
         );
-  return { version, missing, copiedAt: await recordCopy(server).beganAt(), replication, skewMs };
+  return { version, missing, followedAt: await followedAt(server), replication, skewMs };
 }
+
+/** Null too if the table is missing. */
+const followedAt = (server: ClickHouseServer): Promise<number | null> =>
+  sqlCopy(server)
+    .readPosition()
+    .then(
+      (position) => position?.followedAt ?? null,
+      () => null,
+    );
 
 /** Parts of the servers' tables that are damaged. Throws `StoreUnavailableError` and `StoreTimeoutError`. */
 export async function inspectParts(options: HttpOptions): Promise<string[]> {

@@ -22,7 +22,6 @@ export interface OnDemandOptions {
 export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOptions): {
   store: AnalyticsStore & VisitTable;
   engine(): Promise<Engine>;
-  copy: null;
   sqlCopies: readonly SqlCopy[];
   pauseInserts: NonNullable<ClickHouse['pauseInserts']>;
 } {
@@ -48,7 +47,6 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
       await use();
       return ((await opened) as OpenedAnalyticsStore).engine?.() as Promise<Engine>;
     },
-    copy: null,
     sqlCopies: [copyOnDemand(isEmpty, async () => (await usedCopies())[0] as SqlCopy)],
     async pauseInserts(work) {
       if (isEmpty()) return work(async () => undefined);
@@ -87,6 +85,7 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
 function copyOnDemand(isEmpty: () => boolean, use: () => Promise<SqlCopy>): SqlCopy {
   return {
     readPosition: async () => (isEmpty() ? null : (await use()).readPosition()),
+    hasOtherTables: async () => !isEmpty() && (await use()).hasOtherTables(),
     dropAbandoned: async () => (isEmpty() ? undefined : (await use()).dropAbandoned()),
     hide: async (...contacts) => (isEmpty() ? undefined : (await use()).hide(...contacts)),
     begin: async (tables) => (await use()).begin(tables),

@@ -53,8 +53,6 @@ export function replicas(servers: readonly ClickHouseServer[]): ClickHouse {
         run(REPEAT_WRITES_MS, (server) => server.insert(name, rows, { token, ...options }));
       await (options.grouped ? insert() : inserting.runExclusive([rows.table], insert));
     },
-    insertLines: (name, statement, text) =>
-      run(REPEAT_WRITES_MS, (server) => server.insertLines(name, statement, text)),
     command: (name, statement) => run(REPEAT_WRITES_MS, (server) => server.command(name, statement)),
     async createDatabase() {
       for (const server of servers) await server.createDatabase();

@@ -22,12 +22,13 @@ import { monthOfVisit } from '../../visits/retention.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { toVisit } from '../../visits/stored-visit.js';
 import type { CopyPosition } from '../common/sql-copy.js';
-import { viewOf } from './record-columns.js';
 
 export type RowFormat = 'TabSeparated' | 'JSONEachRow';
 
 /** Rows of one table as text. Every row ends with a line feed. */
 export interface Rows {
+  /** Database of the table on a server; by default the one of the tables. */
+  database?: string;
   table: string;
   /** Columns of the rows, in order. Empty for lines of JSON, which name them; names in a line that are no column are ignored. */
   columns: readonly string[];
@@ -120,22 +121,26 @@ const MAX_VERSION = 2n ** 128n - 1n;
 /** Range of years that date-times of the engine support. */
 const VISIT_YEARS = { first: '1900', last: '2298' };
 
-/** Columns of the view of visits, which the table shares. */
-const visitColumns = viewOf('website_visits').columns.map(
-  ({ name, field = name }): Column<Visit> => [
-    name,
-    (visit) => {
-      const value = visit[field as keyof Visit];
-      if (field === 'createdAt') return visit.createdAt.slice(0, 23).replace('T', ' ');
-      return typeof value === 'boolean' ? Number(value) : value;
-    },
-  ],
-);
+const flag = (value: boolean | null): Value => (value === null ? null : Number(value));
 
 const visits: Table<Visit> = {
   name: 'website_visits',
   columns: [
-    ...visitColumns,
+    ['organization_id', (visit) => visit.organizationId],
+    ['visit_id', (visit) => visit.id],
+    ['created_at', (visit) => visit.createdAt.slice(0, 23).replace('T', ' ')],
+    ['audience_id', (visit) => visit.audienceId],
+    ['start_url', (visit) => visit.startUrl],
+    ['country', (visit) => visit.country],
+    ['country_code', (visit) => visit.countryCode],
+    ['city', (visit) => visit.city],
+    ['ip_address', (visit) => visit.ipAddress],
+    ['browser', (visit) => visit.browser],
+    ['browser_version', (visit) => visit.browserVersion],
+    ['platform', (visit) => visit.platform],
+    ['has_recording', (visit) => flag(visit.hasRecording)],
+    ['intent_score', (visit) => visit.intentScore],
+    ['company_domain', (visit) => visit.companyDomain],
     [
       'version',
       (_, { acceptedAt, sequence }) => String(MAX_VERSION - BigInt(recordOrder(null, acceptedAt, sequence))),
@@ -202,7 +207,7 @@ const absentLine = (organizationId: string, contactId: string, version: number |
   `{"organization_id":${JSON.stringify(organizationId)},"contact_id":${JSON.stringify(contactId)},"version":${version},"is_deleted":1}`;
 
 /** Contacts as the feed of changes has them, and one row with the position. */
-export function contactLines(table: string, changes: readonly ContactChange[], position: CopyPosition): Rows {
+export function contactLines(changes: readonly ContactChange[], position: CopyPosition): Rows {
   const { version } = position;
   const lines = changes.map(({ organizationId, contactId, contact }) =>
     contact === null
@@ -210,19 +215,19 @@ export function contactLines(table: string, changes: readonly ContactChange[], p
       : `${contact.slice(0, -1)},"version":${version}}`,
   );
   const text = JSON.stringify(JSON.stringify(position));
-  return jsonLines(table, [...lines, `{"version":${version},"is_deleted":1,"position":${text}}`]);
+  return jsonLines('contacts', [...lines, `{"version":${version},"is_deleted":1,"position":${text}}`]);
 }
 
 /** Rows that hide contacts, whatever is written about them later. */
-export const hiddenLines = (table: string, organizationId: string, contactIds: readonly string[]): Rows =>
+export const hiddenLines = (organizationId: string, contactIds: readonly string[]): Rows =>
   jsonLines(
-    table,
+    'contacts',
     contactIds.map((contactId) => absentLine(organizationId, contactId, HIDDEN)),
   );
 
-export const audienceLines = (table: string, audiences: readonly string[]): Rows =>
+export const audienceLines = (audiences: readonly string[]): Rows =>
   jsonLines(
-    table,
+    'audiences',
     audiences.map((line) => {
       const { id, ...audience } = JSON.parse(line) as Record<string, unknown>;
       return JSON.stringify({ ...audience, audience_id: id });

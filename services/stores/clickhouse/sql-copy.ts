@@ -8,36 +8,39 @@ import {
   contactLines,
   hiddenLines,
   partitionOfVisit,
+  type Rows,
   splitByMonths,
   visitRows,
 } from './rows.js';
 import { MAX_MONTHS_PER_INSERT } from './settings.js';
 
 /** Part of the names of tables that are not yet read, or no longer. */
-export const NEXT = '_next_';
+const NEXT = '_next_';
 
 export function sqlCopy(clickhouse: ClickHouse): SqlCopy {
   const name = 'copy_records';
-  const { tables } = clickhouse.layout;
+  const { tables, copies } = clickhouse.layout;
+  const place = copies === tables ? {} : { database: copies };
 
-  const writer = (
-    suffix: string,
-  ): Pick<NewTables, 'insertContacts' | 'insertAudiences' | 'insertVisits'> => ({
-    insertContacts: (changes, position) =>
-      clickhouse.insert(name, contactLines(`contacts${suffix}`, changes, position)),
-    insertAudiences: (lines) => clickhouse.insert(name, audienceLines(`audiences${suffix}`, lines)),
-    async insertVisits(visits) {
-      for (const part of splitByMonths(visits, partitionOfVisit, MAX_MONTHS_PER_INSERT)) {
-        const rows = visitRows(part);
-        if (rows.text !== '') await clickhouse.insert(name, { ...rows, table: `${rows.table}${suffix}` });
-      }
-    },
-  });
+  const writer = (suffix: string): Pick<NewTables, 'insertContacts' | 'insertAudiences' | 'insertVisits'> => {
+    const insert = (rows: Rows) =>
+      clickhouse.insert(name, suffix === '' ? rows : { ...rows, ...place, table: `${rows.table}${suffix}` });
+    return {
+      insertContacts: (changes, position) => insert(contactLines(changes, position)),
+      insertAudiences: (lines) => insert(audienceLines(lines)),
+      async insertVisits(visits) {
+        for (const part of splitByMonths(visits, partitionOfVisit, MAX_MONTHS_PER_INSERT)) {
+          const rows = visitRows(part);
+          if (rows.text !== '') await insert(rows);
+        }
+      },
+    };
+  };
 
   async function nextTables(): Promise<string[]> {
     const { rows } = await clickhouse.query<{ name: string }>({
       name,
-      sql: sql`SELECT name FROM system.tables WHERE database = ${textLiteral(tables)} AND position(name, ${textLiteral(NEXT)}) > 0`,
+      sql: sql`SELECT name FROM system.tables WHERE database = ${textLiteral(copies)} AND position(name, ${textLiteral(NEXT)}) > 0`,
       params: {},
     });
     return rows.map((row) => row.name);
@@ -46,7 +49,7 @@ export function sqlCopy(clickhouse: ClickHouse): SqlCopy {
   const drop = (table: string) =>
     clickhouse.command(
       name,
-      sql`DROP TABLE IF EXISTS ${checkedIdentifier(table)} SYNC SETTINGS max_table_size_to_drop = 0`,
+      sql`DROP TABLE IF EXISTS ${checkedIdentifier(copies)}.${checkedIdentifier(table)} SYNC SETTINGS max_table_size_to_drop = 0`,
       true,
     );
 
@@ -58,7 +61,7 @@ export function sqlCopy(clickhouse: ClickHouse): SqlCopy {
     async readPosition() {
       const { rows } = await clickhouse.query<{ position: string }>({
         name,
-        sql: sql`SELECT position FROM contacts WHERE organization_id = '' ORDER BY version DESC LIMIT 1`,
+        sql: sql`SELECT position FROM ${checkedIdentifier(tables)}.contacts WHERE organization_id = '' ORDER BY version DESC LIMIT 1`,
         params: {},
       });
       return rows[0] ? (JSON.parse(rows[0].position) as CopyPosition) : null;
@@ -68,8 +71,12 @@ export function sqlCopy(clickhouse: ClickHouse): SqlCopy {
       const suffix = `${NEXT}${randomBytes(6).toString('hex')}`;
       const names = made.map((table) => ({
         table: checkedIdentifier(table),
-        next: checkedIdentifier(`${table}${suffix}`),
+        name: `${table}${suffix}`,
+        next: sql`${checkedIdentifier(copies)}.${checkedIdentifier(`${table}${suffix}`)}`,
       }));
+      if (place.database !== undefined) {
+        await clickhouse.command(name, sql`CREATE DATABASE IF NOT EXISTS ${checkedIdentifier(copies)}`);
+      }
       for (const { table, next } of names) {
         await clickhouse.command(name, sql`CREATE TABLE ${next} AS ${table}`, true);
       }
@@ -80,10 +87,12 @@ export function sqlCopy(clickhouse: ClickHouse): SqlCopy {
             await clickhouse.command(name, sql`EXCHANGE TABLES ${table} AND ${next}`, true);
         },
         async drop() {
-          for (const { next } of names) await drop(next.text);
+          for (const each of names) await drop(each.name);
         },
       };
     },
+
+    hasOtherTables: async () => (await nextTables()).length > 0,
 
     async dropAbandoned() {
       for (const table of await nextTables()) await drop(table);
@@ -91,13 +100,14 @@ export function sqlCopy(clickhouse: ClickHouse): SqlCopy {
 
     async hide(organizationId, contactIds) {
       if (contactIds.length === 0) return;
+      const rows = hiddenLines(organizationId, contactIds);
       const made = (await nextTables()).filter((table) => table.startsWith('contacts'));
       // The tables that are being made come first: if a swap happens in between, the rows are in both tables.
       for (const table of made) {
         // The table may be gone by now.
-        await clickhouse.insert(name, hiddenLines(table, organizationId, contactIds)).catch(() => undefined);
+        await clickhouse.insert(name, { ...rows, ...place, table }).catch(() => undefined);
       }
-      await clickhouse.insert(name, hiddenLines('contacts', organizationId, contactIds));
+      await clickhouse.insert(name, rows);
     },
   };
 }

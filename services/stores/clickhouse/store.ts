@@ -12,13 +12,11 @@ import {
   type VisitMonth,
 } from '../../visits/retention.js';
 import type { VisitTable } from '../../visits/visit-store.js';
-import type { RecordCopy } from '../common/record-copy.js';
 import type { SqlCopy } from '../common/sql-copy.js';
 import type { ClickHouse, ClickHouseOptions } from './client.js';
 import type { Engine } from './engine.js';
 import { migrate, requireMigrations } from './migrations/migrate.js';
 import { openClickHouse } from './open.js';
-import { copyOnServers } from './record-copy.js';
 import { insertRows } from './refusals.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
 import {
@@ -45,8 +43,6 @@ export interface OpenedAnalyticsStore {
   engine: (() => Promise<Engine>) | null;
   builder: RollupBuilder | null;
   pauseInserts: ClickHouse['pauseInserts'];
-  /** Copy of records; null for the embedded engine. */
-  copy: RecordCopy | null;
   /** Tables of contacts, audiences and visits that SQL reads, on each server. */
   sqlCopies: readonly SqlCopy[];
 }
@@ -73,13 +69,11 @@ export async function openAnalyticsStore(
   const builder = rollups && !clickhouse.layout.isReplicated ? new RollupBuilder(clickhouse, rollups) : null;
   builder?.start();
   const { engine, pauseInserts } = clickhouse;
-  const copy = engine ? null : copyOnServers(clickhouse.servers);
   return {
     store: analyticsStore(clickhouse, builder, log),
     engine: engine && (async () => engine),
     builder,
     pauseInserts,
-    copy,
     sqlCopies: (engine ? [clickhouse] : clickhouse.servers).map(sqlCopy),
   };
 }

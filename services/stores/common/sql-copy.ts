@@ -68,10 +68,19 @@ export interface SqlCopy {
   insertVisits: NewTables['insertVisits'];
   /** Creates empty tables. */
   begin(tables: readonly CopiedTable[]): Promise<NewTables>;
+  /** Whether a table exists that is not yet read or no longer. */
+  hasOtherTables(): Promise<boolean>;
   /** Drops tables that a killed process left. */
   dropAbandoned(): Promise<void>;
   /** Hides contacts at once, also in tables that are being made, whatever a follower still writes about them. */
   hide: HideContacts;
+}
+
+/** The copies of all servers, for erasures. */
+export interface SqlCopies {
+  hide: HideContacts;
+  /** Positions of the feed that the copies have followed; null while a table exists that is not yet read or no longer. */
+  readPositions(): Promise<readonly ChangePosition[] | null>;
 }
 
 export interface FollowedStore extends ChangeFeed {

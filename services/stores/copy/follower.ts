@@ -13,7 +13,7 @@ const INTERVAL_MS = 1000;
 const DUE_MS = 60_000;
 const LOG_INTERVAL_MS = 600_000;
 /** Time after which an idle follower writes that it still follows, for other processes. */
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 10_000;
 const CONTACTS_PER_READ = 1000;
 const CONTACTS_PER_BATCH = 10_000;
 const VISITS_PER_BATCH = 2000;
@@ -87,7 +87,8 @@ class CopyFollower {
   readonly #mutex = new Mutex();
   /** Position of the tables that SQL reads; undefined if it must be read, null if a new copy must begin. */
   #position: CopyPosition | null | undefined;
-  #isFollowing = false;
+  /** Time up to which this process has followed; null if it does not follow. */
+  #followedAt: number | null = null;
   /** Monotonic time before which no copy is made for erasures. */
   #nextCopyAt = -Infinity;
 
@@ -96,8 +97,7 @@ class CopyFollower {
   }
 
   async followedAt(): Promise<number | null> {
-    const position = this.#isFollowing ? this.#position : await this.#options.copy.readPosition();
-    return position?.followedAt ?? null;
+    return this.#followedAt ?? (await this.#options.copy.readPosition())?.followedAt ?? null;
   }
 
   run(signal?: AbortSignal): Promise<void> {
@@ -107,7 +107,7 @@ class CopyFollower {
       } catch (error) {
         // What is stored is read again, because a statement may have succeeded whose response was lost.
         this.#position = undefined;
-        this.#isFollowing = false;
+        this.#followedAt = null;
         if (!(error instanceof CannotFollowError) && !signal?.aborted) throw error;
       }
     });
@@ -122,20 +122,21 @@ class CopyFollower {
       this.#position = await copy.readPosition();
       if (this.#position) await records.copied.noteCopy?.(index, this.#position.contacts);
     }
-    if (this.#position && !(await this.#advance(this.#position, now, signal))) this.#position = null;
+    if (this.#position && !(await this.#advance(this.#position, signal))) this.#position = null;
     if (!this.#position) {
-      if (!(await records.copied.hasRecords())) return;
-      await records.copied.noteCopy?.(index, null);
-      this.#position = await this.#copyAll(now, signal);
+      if (await records.copied.hasRecords()) {
+        await records.copied.noteCopy?.(index, null);
+        this.#position = await this.#copyAll(now, signal);
+      }
+      this.#followedAt = now;
     } else if (
       performance.now() >= this.#nextCopyAt &&
       (await records.copied.hasErasedSince(this.#position.contacts))
     ) {
       const begun = performance.now();
-      this.#position = await this.#copyContacts(this.#position, now, signal);
+      this.#position = await this.#copyContacts(this.#position, signal);
       this.#nextCopyAt = performance.now() + PAUSE_PER_COPY * (performance.now() - begun);
     }
-    this.#isFollowing = true;
   }
 
   async #requireLease(): Promise<void> {
@@ -145,8 +146,9 @@ class CopyFollower {
   }
 
   /** Writes what has changed since the position. False if the position has expired. */
-  async #advance(from: CopyPosition, now: number, signal?: AbortSignal): Promise<boolean> {
-    const { records, copy } = this.#options;
+  async #advance(from: CopyPosition, signal?: AbortSignal): Promise<boolean> {
+    const { records, copy, clock } = this.#options;
+    const now = clock.now();
     const reached = await this.#writeContacts(copy, from, signal);
     if (!reached) return false;
     this.#position = reached;
@@ -166,7 +168,8 @@ class CopyFollower {
     const isSilent = records.copied.holdsLease !== undefined && now - reached.followedAt > HEARTBEAT_MS;
     // A process that migrates may have replaced the table.
     if (isSilent && !(await copy.readPosition())) return false;
-    this.#position = isMoved || isSilent ? await this.#insert(copy, [], position) : position;
+    if (isMoved || isSilent) this.#position = await this.#insert(copy, [], position);
+    this.#followedAt = now;
     return true;
   }
 
@@ -187,12 +190,12 @@ class CopyFollower {
   }
 
   /** Copies the contacts anew, so that no byte of erased contacts is left, while the copy that SQL reads follows on. */
-  async #copyContacts(current: CopyPosition, now: number, signal?: AbortSignal): Promise<CopyPosition> {
+  async #copyContacts(current: CopyPosition, signal?: AbortSignal): Promise<CopyPosition> {
     const made = await this.#options.copy.begin(['contacts']);
     try {
       const from = { ...current, contacts: null };
       const filled = await this.#writeContacts(made, from, signal, async () => {
-        if (!this.#position || !(await this.#advance(this.#position, now, signal)))
+        if (!this.#position || !(await this.#advance(this.#position, signal)))
           throw new CannotFollowError('the position has expired');
       });
       const { visits, audiences } = this.#position as CopyPosition;

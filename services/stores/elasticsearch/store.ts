@@ -4,7 +4,6 @@ import type { JobRuns } from '../../shared/job-runs.js';
 import { settingSchemas } from '../../shared/settings.js';
 import { DiskFullError, ReadOnlyError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
-import type { RecordSource } from '../common/record-copy.js';
 import type { RecordStore } from '../common/record-store.js';
 import type { StoreLog } from '../common/store-log.js';
 import type { AudienceSource, AudienceTombstone } from './audience-documents.js';
@@ -14,13 +13,14 @@ import { Cluster } from './client.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import type { ContactSource, Tombstone } from './contacts/indexed-contact.js';
 import { contactStore } from './contacts/store.js';
+import { copiedRecords } from './copied-records.js';
 import { AcceptanceTimes, readFigures } from './counts.js';
 import { CreditAccounts } from './credits.js';
 import { Documents } from './documents.js';
 import { domainActivity } from './domain-activity.js';
 import { ErasureCompletion } from './erasure/complete.js';
 import { Erasures } from './erasure/erase.js';
-import type { CopyToErase } from './erasure/journals.js';
+import type { CopiesToErase } from './erasure/journals.js';
 import { listErasures } from './erasure/proofs.js';
 import { type ErasureSource, SuppressionList } from './erasure/suppression.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
@@ -32,7 +32,6 @@ import { ensureIndices, IndexNames } from './migrations/indices.js';
 import { orderSlots } from './order-slots.js';
 import { hasOtherOrganization } from './organizations.js';
 import { boundedReads } from './pages.js';
-import { recordSource } from './record-source.js';
 import { startRecovery } from './recovery-job.js';
 import { refreshCoalescer } from './refresh-coalescer.js';
 import { type RejectionSource, rejectionStore } from './rejections.js';
@@ -52,8 +51,8 @@ export interface ElasticsearchStoreOptions {
   log?: StoreLog;
   /** Records the runs of the recovery job. */
   jobs?: JobRuns;
-  /** The copy of records in another store, which erasures must reach. */
-  copy?: CopyToErase;
+  /** The copies for SQL, which erasures must reach. */
+  copies?: CopiesToErase;
   /** Minimum time between two force merges for erasures. */
   expungeIntervalMs?: number;
   /** Milliseconds without a step after which the process that began an erasure or another job counts as dead. */
@@ -73,7 +72,7 @@ export interface ElasticsearchStoreOptions {
 export async function openElasticsearchStore(
   config: ElasticsearchConfig,
   options: ElasticsearchStoreOptions = {},
-): Promise<RecordStore & { readonly records: RecordSource }> {
+): Promise<RecordStore> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
   try {
@@ -96,13 +95,13 @@ function composeStore(
     log,
     jobs,
     beforeJobStep,
-    copy,
+    copies,
     expungeIntervalMs,
     takeoverMs,
     changesDays = settingSchemas.REACHLINE_CHANGES_DAYS.default,
     searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
   }: ElasticsearchStoreOptions,
-): RecordStore & { readonly records: RecordSource } {
+): RecordStore {
   const contacts = new Documents<ContactSource | Tombstone>(cluster, names.alias('contacts'));
   const audiences = new Documents<AudienceSource | AudienceTombstone>(cluster, names.alias('audiences'));
   const visits = new Documents<VisitSource>(cluster, names.alias('visits'));
@@ -121,11 +120,11 @@ function composeStore(
     rejections: new Documents<RejectionSource>(cluster, names.alias('rejections')),
     idempotencyKeys,
     clock,
-    copy,
+    copies,
     beforeStep: beforeJobStep,
   });
   const completion = new ErasureCompletion({
-    ...{ cluster, names, contacts, erasures, clock, copy, takeoverMs, expungeIntervalMs, changesDays },
+    ...{ cluster, names, contacts, erasures, clock, copies, takeoverMs, expungeIntervalMs, changesDays },
     documents: erasureDocuments,
   });
   const jobRunner = new JobRunner({
@@ -148,18 +147,10 @@ function composeStore(
     recoveryIntervalMs,
   );
   const bounded = boundedReads(searchTimeoutMs);
+  const copied = copiedRecords({ cluster, names, audiences, erasures: erasureDocuments, clock });
   return {
     preferredBatchSize: BATCH_RECORDS,
-    copied: {
-      hasRecords: async () => false,
-      readAudienceVersion: async () => '',
-      async *readAudiences() {},
-      hasErasedSince: async () => false,
-    },
-    records: recordSource(cluster, names, {
-      erased: () => completion.erasedContacts(),
-      formerTokens: () => jobRunner.allFormerTokens(),
-    }),
+    copied,
     recovery: recovery.status,
     refresh,
     ...contactStore({
@@ -209,6 +200,7 @@ function composeStore(
     },
     async close() {
       await recovery.stop();
+      await copied.close();
       await Promise.all([erasures.close(), jobRunner.close()]);
       await creditAccounts.idle();
       await cluster.close();

@@ -7,11 +7,10 @@ import {
   statementsOf,
   textLiteral,
 } from '../../../shared/sql.js';
-import { COPIED_KINDS } from '../../common/record-copy.js';
 import type { Layout } from '../client.js';
 
 /** Tables that are not replicated: each server fills its own copy. */
-const COPIED: readonly string[] = COPIED_KINDS;
+const COPIED: readonly string[] = ['contacts', 'audiences'];
 const TABLE = /^CREATE TABLE IF NOT EXISTS (?<name>\w+)/m;
 const SYNCED = /fsync_after_insert = 1/;
 const KEEPS_ROWS = /^ENGINE = (?=\w*MergeTree)/m;

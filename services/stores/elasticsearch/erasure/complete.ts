@@ -1,12 +1,11 @@
 /**
- * The last part of erasures: searches once more for contacts, and removes the tombstones, the copy in another store, and the bytes of
- * deleted documents. Every process runs this part.
+ * The last part of erasures: searches once more for contacts, removes the tombstones and the bytes of deleted documents, and waits until
+ * the copies for SQL were made again. Every process runs this part.
  */
 
 import type { ErasureProof } from '../../../contacts/erasure-store.js';
 import { PERSONAL_DATA } from '../../../contacts/personal-data.js';
 import { type Clock, DAY_MS, formatTimestamp } from '../../../shared/time.js';
-import type { ContactKey } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/documents.js';
 import { type ContactSource, markOf, type Tombstone } from '../contacts/indexed-contact.js';
@@ -14,6 +13,7 @@ import { documentId, type VersionedDocument, versionOfHit } from '../documents.j
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
 import { totalHits } from '../pages.js';
+import { indexOfContacts, isCoveredBy } from '../shard-positions.js';
 import type { Erasures } from './erase.js';
 import {
   forceMergeState,
@@ -24,8 +24,8 @@ import {
   startForceMerge,
 } from './expunge.js';
 import {
-  type CopyToErase,
-  contactsOf,
+  type CopiesToErase,
+  DELETED,
   erasedIds,
   type Journal,
   type JournalDocuments,
@@ -50,9 +50,6 @@ const EXPUNGE_CHECK_MS = 60_000;
  */
 const TAKEOVER_MS = 60_000;
 
-/** Query for erasures of which only bytes remain. */
-const DELETED = [...PENDING, { exists: { field: 'deleted_at' } }];
-
 interface CompletionDeps {
   cluster: Cluster;
   names: IndexNames;
@@ -60,8 +57,8 @@ interface CompletionDeps {
   contacts: ContactDocuments;
   erasures: Pick<Erasures, 'removeAll'>;
   clock: Clock;
-  /** Copy of the contacts in another store; by default, there is no copy. */
-  copy?: CopyToErase;
+  /** Copies of the contacts for SQL; by default, there are none. */
+  copies?: CopiesToErase;
   /** Milliseconds without a step after which the process that began an erasure counts as dead; by default longer than a request. */
   takeoverMs?: number;
   /** Pause between two force merges; by default a day. */
@@ -73,10 +70,6 @@ interface CompletionDeps {
 export class ErasureCompletion {
   readonly #deps: CompletionDeps;
   readonly #documents: JournalDocuments;
-  /**
-   * Ids of erasures whose contacts this process has hidden in a copy. `beganAt`, the time at which the copy was begun, identifies the copy.
-   */
-  #hidden: { beganAt: number | null; ids: Set<string> } = { beganAt: null, ids: new Set() };
 
   constructor(deps: CompletionDeps) {
     this.#deps = deps;
@@ -85,7 +78,6 @@ export class ErasureCompletion {
 
   /** Takes one step to complete pending erasures. The next call takes the next step. */
   async complete(): Promise<void> {
-    await this.#hidePending();
     await this.#deleteFound();
     await this.#expunge();
   }
@@ -122,7 +114,7 @@ export class ErasureCompletion {
       // This deletes the former versions of the journals, which name the persons.
       await replaceJournals(this.#documents, finished, (before) => {
         const { work: _work, contact_ids: _ids, ...source } = before;
-        return { ...source, copied: contactsOf(before).map(({ hash }) => hash) };
+        return source;
       });
       deletedUpTo = await lastOperations(cluster, this.#expungedIndices());
       lock.throwIfLost();
@@ -131,7 +123,7 @@ export class ErasureCompletion {
     }
     // Journals that changed meanwhile are left to the next run.
     const nameless = [...(await this.#documents.getMany(finished)).values()].filter(
-      ({ source }) => source.copied && !source.work && !source.contact_ids,
+      ({ source }) => !source.work && !source.contact_ids,
     );
     await replaceJournals(this.#documents, nameless, (source) => ({
       ...source,
@@ -199,7 +191,7 @@ export class ErasureCompletion {
       await replaceJournals(
         this.#documents,
         expunged,
-        ({ copied: _copied, contact_ids: _ids, deleted_up_to: _upTo, proof, ...rest }) => ({
+        ({ contact_ids: _ids, deleted_up_to: _upTo, proof, ...rest }) => ({
           ...rest,
           pending: false,
           proof: { ...(proof as ErasureProof), completed_at },
@@ -222,35 +214,20 @@ export class ErasureCompletion {
     );
   }
 
-  /** Makes the contacts of pending erasures unreadable in the copy, once per copy. */
-  async #hidePending(): Promise<void> {
-    const copy = this.#deps.copy?.();
-    if (!copy) return;
-    for await (const journals of journalPages(this.#documents, PENDING)) {
-      if (journals.length === 0) return;
-      const beganAt = await copy.beganAt();
-      if (this.#hidden.beganAt !== beganAt) this.#hidden = { beganAt, ids: new Set() };
-      const { ids } = this.#hidden;
-      const fresh = journals.filter(({ id }) => !ids.has(id));
-      await copy.hide(fresh.flatMap(({ source }) => contactsOf(source)));
-      for (const { id } of fresh) ids.add(id);
-    }
-  }
-
-  /** Whether the copy contains no byte of the erased contacts; false if this process does not know. */
+  /** Whether no copy contains a byte of the erased contacts; false if this process does not know. */
   async #isFreeOf(erasures: readonly Journal[]): Promise<boolean> {
-    if (!this.#deps.copy || erasures.length === 0) return true;
-    const copy = this.#deps.copy();
-    if (copy === undefined) return false;
-    return copy === null || copy.isFreeOf(erasures.flatMap(({ source }) => contactsOf(source)));
-  }
+    const { copies, cluster, names } = this.#deps;
+    if (!copies || erasures.length === 0) return true;
+    const found = copies();
+    if (!found) return found === null;
+    const positions = await found.readPositions();
 
-  /** Contacts of the erasures whose proof is not complete. */
-  async *erasedContacts(): AsyncGenerator<ContactKey[]> {
-    await this.#documents.refresh();
-    for await (const journals of journalPages(this.#documents, PENDING)) {
-      yield journals.flatMap(({ source }) => contactsOf(source));
-    }
+    if (!positions) return false;
+    const index = await indexOfContacts(cluster, names);
+
+    return positions.every((position) =>
+      erasures.every(({ source }) => isCoveredBy(position, source.deleted_up_to ?? {}, index)),
+    );
   }
 
   #expungedIndices(): string {

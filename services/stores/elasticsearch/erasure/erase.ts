@@ -37,14 +37,7 @@ import {
 import { deleteContacts } from '../contacts/records.js';
 import { addressClause } from '../contacts/search.js';
 import { documentId } from '../documents.js';
-import {
-  type CopyToErase,
-  contactsOf,
-  erasedIds,
-  type JournalDocuments,
-  journalPages,
-  PENDING,
-} from './journals.js';
+import { type CopiesToErase, erasedIds, type JournalDocuments, journalPages, PENDING } from './journals.js';
 import type { ErasureSource, SuppressionList } from './suppression.js';
 import { removeTraces, type TraceCounts, type TraceStores } from './traces.js';
 
@@ -60,8 +53,8 @@ export interface ErasureDeps extends TraceStores {
   suppression: SuppressionList;
   contacts: ContactDocuments;
   clock: Clock;
-  /** Copy of the contacts in another store; by default, there is no copy. */
-  copy?: CopyToErase;
+  /** Copies of the contacts for SQL; by default, there are none. */
+  copies?: CopiesToErase;
   /** Awaited before each step. If it throws, the erasure stops until a process continues it. */
   beforeStep?(): Promise<void>;
 }
@@ -265,11 +258,11 @@ export class Erasures {
     return held;
   }
 
-  /** Hides the contacts in ClickHouse. If ClickHouse does not respond, the recovery job hides them. */
+  /** Hides the contacts in SQL. If ClickHouse does not respond, the follower of the feed of changes removes them. */
   async #hideAtOnce(source: ErasureSource): Promise<void> {
     await this.#deps
-      .copy?.()
-      ?.hide(contactsOf(source))
+      .copies?.()
+      ?.hide(source.organization_id ?? '', erasedIds(source))
       .catch(() => undefined);
   }
 

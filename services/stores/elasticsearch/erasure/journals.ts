@@ -1,6 +1,6 @@
 /** Journals of erasures: the proof of each erasure, and its remaining work. */
 import type { estypes } from '@elastic/elasticsearch';
-import { type ContactKey, contactKey, type RecordCopy } from '../../common/record-copy.js';
+import type { SqlCopies } from '../../common/sql-copy.js';
 import { type Documents, type VersionedDocument, versionOfHit } from '../documents.js';
 import type { ErasureSource } from './suppression.js';
 
@@ -10,14 +10,17 @@ const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 
 /** Query for incomplete erasures. */
 export const PENDING = [{ term: { pending: true } }];
 
+/** Query for erasures of which only bytes remain. */
+export const DELETED = [...PENDING, { exists: { field: 'deleted_at' } }];
+
 export type JournalDocuments = Documents<ErasureSource>;
 export type Journal = VersionedDocument<ErasureSource>;
 
 /**
- * Returns the copy in another store, null if there is no copy, and undefined if the copy is not open yet or not in this process: then this
- * process completes no erasure.
+ * Returns the copies for SQL, null if there are none, and undefined if they are not open yet or not in this process: then this process
+ * completes no erasure.
  */
-export type CopyToErase = () => RecordCopy | null | undefined;
+export type CopiesToErase = () => SqlCopies | null | undefined;
 
 /** A search for erasures, oldest first. */
 export const journalSearch = (query: estypes.QueryDslQueryContainer) => ({
@@ -57,12 +60,3 @@ export const erasedIds = ({ contact_ids = [], work }: ErasureSource): string[] =
     ...(work?.named ?? []).flatMap(({ kind, value }) => (kind === 'id' ? [value] : [])),
   ]),
 ];
-
-/** Keys of the erased contacts in the copy in another store. */
-export const contactsOf = (source: ErasureSource): ContactKey[] => {
-  const { organization_id: organizationId = '', copied = [] } = source;
-  return [
-    ...copied.map((hash) => ({ organizationId, hash })),
-    ...erasedIds(source).map((contactId) => contactKey(organizationId, contactId)),
-  ];
-};

@@ -30,8 +30,6 @@ export interface ErasureSource {
   contact_ids?: string[];
   /** Remaining work. Removed once only bytes of the contacts are left. */
   work?: ErasureWork;
-  /** Hashes of the contacts, for the copy in another store. Present once only bytes of the contacts are left. */
-  copied?: string[];
   /** Time at which only bytes of the contacts were left, in milliseconds since the epoch. */
   deleted_at?: number;
   /** The last operations of the shards at `deleted_at`. */
