@@ -14,7 +14,7 @@ export interface ChangePosition {
 }
 
 export interface ChangesRequest {
-  /** If absent, the changes of all organizations. */
+  /** If absent, the changes of all organizations, which are available even if the store keeps no marks of deletions. */
   organizationId?: string;
   /** Contacts that do not match count as absent. If absent, every contact counts as present. */
   search?: Omit<ContactSearch, 'organizationId' | 'limit' | 'after' | 'skipsTotal'>;

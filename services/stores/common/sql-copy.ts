@@ -27,6 +27,8 @@ export type HideContacts = (organizationId: string, contactIds: readonly string[
 
 /** What a copy follows besides the feed of changes. Throws `StoreUnavailableError` and `StoreTimeoutError`. */
 export interface CopiedRecords {
+  /** Whether the feed of changes names deleted contacts. */
+  readonly keepsMarks: boolean;
   /** Whether there is anything to copy. */
   hasRecords(): Promise<boolean>;
   /** Text that changes whenever an audience changes. */

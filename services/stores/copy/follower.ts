@@ -3,7 +3,7 @@
  * carries the position that it reaches, so a killed follower repeats at most one batch, and of several rows of a contact the newest counts.
  */
 import type { ChangePosition, ContactChange } from '../../contacts/change-feed.js';
-import { Mutex } from '../../shared/async.js';
+import { Mutex, withOwnSignal } from '../../shared/async.js';
 import { PeriodicJob, type PeriodicJobOptions } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
 import type { CopyPosition, FollowedStore, NewTables, SqlCopy } from '../common/sql-copy.js';
@@ -17,8 +17,12 @@ const HEARTBEAT_MS = 10_000;
 const CONTACTS_PER_READ = 1000;
 const CONTACTS_PER_BATCH = 10_000;
 const VISITS_PER_BATCH = 2000;
+/** Pause between whole copies of a store whose feed does not name deleted contacts. */
+const COPY_WITHOUT_MARKS_MS = 3_600_000;
 /** Copies that are made again for erasures take at most a fifth of the time. */
 const PAUSE_PER_COPY = 4;
+
+const NEVER_ABORTED = new AbortController().signal;
 
 export interface SqlFollowerOptions {
   records: FollowedStore;
@@ -44,7 +48,7 @@ export class SqlFollower {
    * Copies what was acknowledged before the call, unless another process follows. Throws the errors of the stores, and the reason of the
    * signal.
    */
-  async run(signal?: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal = NEVER_ABORTED): Promise<void> {
     const running = this.#followers.map((each) => each.run(signal));
     await Promise.allSettled(running);
     await Promise.all(running);
@@ -91,6 +95,7 @@ class CopyFollower {
   #followedAt: number | null = null;
   /** Monotonic time before which no copy is made for erasures. */
   #nextCopyAt = -Infinity;
+  #copiedAllAt = performance.now();
 
   constructor(options: CopyFollowerOptions) {
     this.#options = options;
@@ -100,7 +105,7 @@ class CopyFollower {
     return this.#followedAt ?? (await this.#options.copy.readPosition())?.followedAt ?? null;
   }
 
-  run(signal?: AbortSignal): Promise<void> {
+  run(signal: AbortSignal): Promise<void> {
     return this.#mutex.runExclusive(async () => {
       try {
         await this.#follow(signal);
@@ -108,12 +113,12 @@ class CopyFollower {
         // What is stored is read again, because a statement may have succeeded whose response was lost.
         this.#position = undefined;
         this.#followedAt = null;
-        if (!(error instanceof CannotFollowError) && !signal?.aborted) throw error;
+        if (!(error instanceof CannotFollowError) && !signal.aborted) throw error;
       }
     });
   }
 
-  async #follow(signal?: AbortSignal): Promise<void> {
+  async #follow(signal: AbortSignal): Promise<void> {
     const { records, copy, clock, index } = this.#options;
     const now = clock.now();
     await this.#requireLease();
@@ -123,10 +128,13 @@ class CopyFollower {
       if (this.#position) await records.copied.noteCopy?.(index, this.#position.contacts);
     }
     if (this.#position && !(await this.#advance(this.#position, signal))) this.#position = null;
+    const isOld = performance.now() - this.#copiedAllAt > COPY_WITHOUT_MARKS_MS;
+    if (isOld && !records.copied.keepsMarks) this.#position = null;
     if (!this.#position) {
       if (await records.copied.hasRecords()) {
         await records.copied.noteCopy?.(index, null);
         this.#position = await this.#copyAll(now, signal);
+        this.#copiedAllAt = performance.now();
       }
       this.#followedAt = now;
     } else if (
@@ -146,7 +154,7 @@ class CopyFollower {
   }
 
   /** Writes what has changed since the position. False if the position has expired. */
-  async #advance(from: CopyPosition, signal?: AbortSignal): Promise<boolean> {
+  async #advance(from: CopyPosition, signal: AbortSignal): Promise<boolean> {
     const { records, copy, clock } = this.#options;
     const now = clock.now();
     const reached = await this.#writeContacts(copy, from, signal);
@@ -174,7 +182,7 @@ class CopyFollower {
   }
 
   /** Fills new tables from the beginning, and swaps them in. */
-  async #copyAll(now: number, signal?: AbortSignal): Promise<CopyPosition> {
+  async #copyAll(now: number, signal: AbortSignal): Promise<CopyPosition> {
     const { records, copy } = this.#options;
     const follows = records.copied.readVisits ? (['website_visits'] as const) : [];
     const made = await copy.begin(['contacts', 'audiences', ...follows]);
@@ -190,7 +198,7 @@ class CopyFollower {
   }
 
   /** Copies the contacts anew, so that no byte of erased contacts is left, while the copy that SQL reads follows on. */
-  async #copyContacts(current: CopyPosition, signal?: AbortSignal): Promise<CopyPosition> {
+  async #copyContacts(current: CopyPosition, signal: AbortSignal): Promise<CopyPosition> {
     const made = await this.#options.copy.begin(['contacts']);
     try {
       const from = { ...current, contacts: null };
@@ -219,18 +227,17 @@ class CopyFollower {
   async #writeContacts(
     tables: ContactWriter,
     from: NewPosition,
-    signal: AbortSignal | undefined,
+    signal: AbortSignal,
     afterBatch: () => Promise<void> = async () => undefined,
   ): Promise<CopyPosition | null> {
     const { records } = this.#options;
     let position = from;
     let batch: ContactChange[] = [];
     for (;;) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const { contacts } = position;
-      const page = await records.readChanges(
-        { ...(contacts && { after: contacts }), limit: CONTACTS_PER_READ },
-        signal,
+      const page = await withOwnSignal(signal, (own) =>
+        records.readChanges({ ...(contacts && { after: contacts }), limit: CONTACTS_PER_READ }, own),
       );
       if (page.kind === 'unavailable') throw new Error('the store has no feed of changes');
       if (page.kind === 'expired') return null;
@@ -251,13 +258,13 @@ class CopyFollower {
   async #writeVisits(
     tables: Pick<NewTables, 'insertVisits'>,
     after: number,
-    signal: AbortSignal | undefined,
+    signal: AbortSignal,
   ): Promise<number> {
     const { records } = this.#options;
     let last = after;
     if (!records.copied.readVisits) return last;
     for (;;) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const page = await records.copied.readVisits(last, VISITS_PER_BATCH);
       if (page.visits.length === 0) return last;
       await tables.insertVisits(page.visits);

@@ -26,6 +26,7 @@ interface CopiedRecordsDeps {
   audiences: Documents<AudienceSource | AudienceTombstone>;
   erasures: JournalDocuments;
   clock: Clock;
+  keepsMarks: boolean;
 }
 
 export function copiedRecords({
@@ -34,10 +35,12 @@ export function copiedRecords({
   audiences,
   erasures,
   clock,
+  keepsMarks,
 }: CopiedRecordsDeps): CopiedRecords & { close(): Promise<void> } {
   const leases = new Documents<LeaseSource>(cluster, names.alias('migrations'));
   let lease: Lease<LeaseSource> | null = null;
   return {
+    keepsMarks,
     hasRecords: async () => true,
     async readAudienceVersion() {
       return JSON.stringify(await lastOperations(cluster, names.alias('audiences')));

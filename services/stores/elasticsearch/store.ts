@@ -147,7 +147,11 @@ function composeStore(
     recoveryIntervalMs,
   );
   const bounded = boundedReads(searchTimeoutMs);
-  const copied = copiedRecords({ cluster, names, audiences, erasures: erasureDocuments, clock });
+  const copied = copiedRecords({
+    ...{ cluster, names, audiences, clock },
+    erasures: erasureDocuments,
+    keepsMarks: changesDays > 0,
+  });
   return {
     preferredBatchSize: BATCH_RECORDS,
     copied,

@@ -12,7 +12,8 @@ import type { Writer } from './writes/record-messages.js';
 
 const AUDIENCES_PER_PAGE = 1000;
 
-export const copiedRecords = (reader: Reader, writer: Writer): CopiedRecords => ({
+export const copiedRecords = (reader: Reader, writer: Writer, keepsMarks: boolean): CopiedRecords => ({
+  keepsMarks,
   hasRecords: async () =>
     reader.read((connection) => connection.row(sql`SELECT 1 FROM organizations LIMIT 1`)) !== undefined,
   readAudienceVersion: async () =>

@@ -116,7 +116,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     refresh: async () => undefined,
     ...answerStore(writer, ageClock),
     ...contactStore({ writer, writeOnce, searches, reader, clock, ageClock, changesDays }),
-    copied: copiedRecords(reader, writer),
+    copied: copiedRecords(reader, writer, changesDays > 0),
     eraseContacts: (command) =>
       eraseContacts({ writer, reader, clock, jobs, hide: options.hideInSql }, command),
     listErasures: async (search, signal) =>

@@ -84,7 +84,7 @@ export function changeFeed(deps: ChangeFeedDeps): ChangeFeed {
 
   return {
     async readChanges(request, caller) {
-      if (changesDays === 0) return { kind: 'unavailable' };
+      if (changesDays === 0 && request.organizationId !== undefined) return { kind: 'unavailable' };
       const now = ageClock.now();
       const { index, epoch, shards: all } = await readShards(deps.cluster, deps.names);
       const { organizationId, after } = request;
@@ -101,7 +101,7 @@ export function changeFeed(deps: ChangeFeedDeps): ChangeFeed {
             numbers.every((number, place) => number <= (shards[place] as Shard).last),
         );
       const [time = 0] = position.after;
-      if (!isKnown || now - time > changesDays * DAY_MS) return { kind: 'expired' };
+      if (!isKnown || (changesDays > 0 && now - time > changesDays * DAY_MS)) return { kind: 'expired' };
       return bounded(caller, async (signal) => {
         const { changes, reached, bytes, isFormer } = await readPage(deps, request, {
           index,

@@ -75,7 +75,7 @@ export function contactStore({
     searchContactKeys: async (search, request) =>
       fromJson(await searches.call(search.organizationId, 'searchContactKeys', [search], request?.signal)),
     async readChanges(request, signal) {
-      if (changesDays === 0) return { kind: 'unavailable' };
+      if (changesDays === 0 && request.organizationId !== undefined) return { kind: 'unavailable' };
       const page = reader.read((connection) => quickChanges(connection, request));
       if (page) return page;
       return parseChanges(
