@@ -154,7 +154,7 @@ class Delivery {
     this.#forgetUncertain(found);
     for (let next = this.#next(found); next !== undefined; next = this.#next(found)) {
       if (signal.aborted) return 'changes';
-      await this.#deliver(next);
+      await this.#deliver(next, found);
     }
     if (page.next_cursor !== cursor) this.#save({ cursor: page.next_cursor, delivered: {} });
     this.failures = 0;
@@ -163,8 +163,7 @@ class Delivery {
   }
 
   /** What the receiver gets next, and what the state has once it is acknowledged. */
-  #next({ changes, more }: Found): Delivered | undefined {
-    const { delivered, complete } = this.#state;
+  #next({ changes, more }: Found, { delivered, complete } = this.#state): Delivered | undefined {
     const left = changes.filter(({ change, hash }) => delivered[change.contact_id] !== hash);
     const batch = left.slice(0, this.#options.sink.batchSize);
     if (batch.length > 0) {
@@ -195,13 +194,16 @@ class Delivery {
     this.beginRun('contacts of the first page have changed');
   }
 
-  /** Announces the message in the state file first: a number is never used for two contents, wherever the process ends. */
-  async #deliver({ contents, acknowledged }: Delivered): Promise<void> {
-    const announced = digest(contents);
-    if (this.#state.announced !== announced) this.#save({ message: this.#state.message + 1, announced });
+  /**
+   * Announces each message in the state file before it is sent: a number is never used for two contents, wherever the process ends. The
+   * next message is announced with the acknowledgement of this one, because each write of the file waits for the disk.
+   */
+  async #deliver(next: Delivered, found: Found): Promise<void> {
+    this.#save(announce(this.#state, next));
     const id = messageId(this.#state);
-    await this.#options.sink.deliver(contents.map((content) => ({ id, content })));
-    this.#save({ ...acknowledged, announced: null });
+    await this.#options.sink.deliver(next.contents.map((content) => ({ id, content })));
+    const state = { ...this.#state, ...next.acknowledged, announced: null };
+    this.#save(announce(state, this.#next(found, state)));
     this.failures = 0;
   }
 
@@ -210,8 +212,16 @@ class Delivery {
   }
 
   #save(changed: Partial<ChangesState>): void {
-    this.#state = this.#options.file.save({ ...this.#state, ...changed });
+    if (changed !== this.#state) this.#state = this.#options.file.save({ ...this.#state, ...changed });
   }
+}
+
+/** The same state if the message is announced already. */
+function announce(state: ChangesState, next: Delivered | undefined): ChangesState {
+  const announced = next === undefined ? null : digest(next.contents);
+  return announced === null || announced === state.announced
+    ? state
+    : { ...state, message: state.message + 1, announced };
 }
 
 const messageId = ({ run, message }: ChangesState) => `msg_${run}_${message}`;

@@ -53,7 +53,7 @@ export class StateFile {
       // Not JSON, so it has no version.
     }
     if (this.#state?.version !== 1) {
-      throw new CommandError(`${path} is no state file of reachline changes. Name another with --state.`);
+      throw new CommandError(`${path} is no state file of this command. Name another with --state.`);
     }
   }
 
@@ -64,9 +64,7 @@ export class StateFile {
   /** The file has the new state, on disk, when this returns. */
   save(state: ChangesState): ChangesState {
     if (this.#read() !== this.#content) {
-      throw new CommandError(
-        `Another process has replaced ${this.#path}. Run one reachline changes per state file.`,
-      );
+      throw new CommandError(`Another process has replaced ${this.#path}. Run one process per state file.`);
     }
     const content = `${JSON.stringify({ ...state, saved_by: this.#savedBy })}\n`;
     replaceFile(this.#path, content);
