@@ -62,7 +62,6 @@ const PARTS = {
       'services/client',
       'services/advertising/metrics.ts',
       'services/http/scopes.ts',
-      'services/search/query.ts',
       'docs/reference/sql.md',
     ],
     build() {

@@ -1,7 +1,6 @@
 /** Filters of a list: a button to add a filter, with suggested values, and a chip for each active filter. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { MAX_QUERY_LENGTH } from '../../search/query.js';
 import type { RequestOf } from '../api.js';
 import { count, isDate } from '../format.js';
 import { param, setParams } from '../router.js';
@@ -129,7 +128,7 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
               placeholder={field.placeholder}
               autocomplete="off"
               spellcheck={false}
-              maxLength={MAX_QUERY_LENGTH}
+              maxLength={200}
               required
               pattern=".*\S.*"
               value={typed}

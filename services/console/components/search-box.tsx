@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { MAX_QUERY_LENGTH } from '../../search/query.js';
 import { focusContent } from '../keys.js';
 import { param, setParams, whileShown } from '../router.js';
 
@@ -40,7 +39,7 @@ export function SearchBox({ label, resets = [] }: SearchBoxProps) {
       aria-keyshortcuts="/ Meta+K Control+K"
       autocomplete="off"
       spellcheck={false}
-      maxLength={MAX_QUERY_LENGTH}
+      maxLength={200}
       value={text}
       onKeyDown={(event) => {
         if (event.key !== 'ArrowDown') return;
