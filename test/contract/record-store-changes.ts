@@ -14,6 +14,7 @@ import { until } from '../support/until.js';
 import {
   asked,
   creation,
+  deferred,
   erasure,
   type Filters,
   freshOrganization,
@@ -120,6 +121,22 @@ export function recordStoreChanges(open: Open): void {
       } finally {
         opened.clock.now = Date.now;
       }
+    });
+
+    it('more is true until each member of a deleted audience has come into the feed', async () => {
+      const organization = freshOrganization();
+      const released = deferred();
+      const process = await opened.another({ beforeJobStep: () => released.promise });
+      await loadAudiences(opened.store, organization, 'aud');
+      await ingest(opened.store, organization, { contact_id: 'c0', audience_ids: ['aud'] }, T0);
+      const { next: after } = await page(opened.store, organization, { after: 'now' });
+      await process.deleteAudience({ organizationId: organization, audienceId: 'aud' });
+      expect(await page(opened.store, organization, { after })).to.deep.include({ changes: [], more: true });
+      released.resolve();
+      await until(async () => !(await page(opened.store, organization, { after })).more, 'the job is done');
+      const { changes } = await page(opened.store, organization, { after });
+      expect(changes.map(({ contactId }) => contactId)).to.deep.equal(['c0']);
+      await process.close();
     });
 
     it('a run over all organizations has the contacts of each', async () => {
