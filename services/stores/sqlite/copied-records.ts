@@ -67,12 +67,3 @@ function visitsAfter(connection: Connection, after: number, limit: number): Visi
     last: Number(rows.at(-1)?.[0] ?? after),
   };
 }
-
-/** Keeps where the run of the copy began, which lets earlier erasures complete; null before the first contact is copied. */
-export function noteCopy(connection: Connection, copy: number, start: number | null): void {
-  connection.run(
-    sql`INSERT INTO sql_copies (copy, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start`,
-    copy,
-    start ?? 0,
-  );
-}

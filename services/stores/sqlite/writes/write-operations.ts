@@ -31,8 +31,8 @@ import {
   updateContact,
   upsertContacts,
 } from '../contacts/writes.js';
-import { noteCopy } from '../copied-records.js';
 import { addCredits, setCredits } from '../credits.js';
+import { noteCopy } from '../erasure/complete.js';
 import { beginErasure } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
 import { stepJob } from '../jobs/job-steps.js';
