@@ -170,6 +170,17 @@ function questions(organizationId: string): Step[] {
       { ...range, sort_by: 'first_outcome', outcomes: ['contacts'], page_size: 1 },
     ),
     ...step(
+      '/api/companies/search',
+      range,
+      { ...range, domains: ['shared.example', 'beta.example'] },
+      { ...range, search: 'beta', sort_by: 'name' },
+    ),
+    ...step(
+      '/api/companies/get',
+      { ...range, domain: 'shared.example' },
+      { ...range, domain: 'beta.example' },
+    ),
+    ...step(
       `${NETWORK}/company`,
       { ...range, company_id: 'co_2' },
       { ...range, company_id: '77' },
