@@ -56,7 +56,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     'request',
     'chips are of the address, and the rows of another filter',
     'console/components/filters.tsx',
-    "const value = values ? String(values[field.name] ?? '') : asked;",
+    "const value = values ? String(values[name] ?? '') : asked;",
     'const value = asked;',
   ),
 
