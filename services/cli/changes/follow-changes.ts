@@ -1,4 +1,4 @@
-/** Reads the feed of changes, and delivers each change at least once and in order, for as long as a signal permits. */
+/** Reads the feed of changes, and delivers each change at least once and in order, until a signal ends it. */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { RequestOf, ResponseOf } from '../../client/client.js';
@@ -7,7 +7,7 @@ import { backoffMs, sleep } from '../../shared/async.js';
 import { CommandError } from '../errors.js';
 import { type ChangesState, newRun, type StateFile } from './state-file.js';
 
-/** With jitter, waits are from 1 s to 5 min. */
+/** Jitter takes up to half off each wait, so waits last from 1 s to 5 min. */
 const BACKOFF = { firstMs: 2000, maxMs: 300_000 };
 
 type Operation = '/api/contacts/changes';
@@ -15,7 +15,7 @@ export type ChangesRequest = RequestOf<Operation>;
 export type ChangesPage = Pick<ResponseOf<Operation>, 'changes' | 'next_cursor' | 'more'>;
 export type Change = ChangesPage['changes'][number];
 
-/** What a receiver reads. `changes.complete` says that it has met every contact that is present in this run. */
+/** What a receiver reads. `changes.complete` says that the receiver got every contact that is present in this run. */
 export interface Content {
   type: 'contact.present' | 'contact.absent' | 'changes.complete';
   organization_id: string;
@@ -24,12 +24,12 @@ export interface Content {
 }
 
 export interface Message {
-  /** The same for every repetition. */
+  /** Stays the same whenever the message is sent again. */
   id: string;
   content: Content;
 }
 
-/** The receiver has not acknowledged; the message says why, without data. */
+/** The receiver did not acknowledge messages. The text of the error says why, and has no data of contacts. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
 }
@@ -58,7 +58,7 @@ export interface FollowOptions {
   sleep?: typeof sleep;
 }
 
-/** Throws what a repetition cannot mend: errors of the request and of the state file. */
+/** Throws errors that another attempt would meet too: those of the request and of the state file. */
 export async function followChanges(options: FollowOptions): Promise<void> {
   const { sleep: wait = sleep, signal, logger } = options;
   const delivery = new Delivery(options);
@@ -84,7 +84,7 @@ export async function followChanges(options: FollowOptions): Promise<void> {
   }
 }
 
-/** An empty page with more to come waits for a job of the server. */
+/** Pause after an empty page whose `more` is true: a job of the server still brings changes into the feed. */
 const JOB_POLL_MS = 1000;
 const TOO_MANY_REQUESTS = 429;
 const NOT_IMPLEMENTED = 501;
@@ -140,8 +140,8 @@ class Delivery {
   }
 
   /**
-   * Reads the page at the cursor, and delivers what it has that was not acknowledged. After a failure, the page is read again, so that the
-   * receiver gets what is stored now, and no contact that was erased meanwhile. Returns what the page had.
+   * Reads the page at the cursor, and delivers those of its changes that were not acknowledged. After a failure, the page is read again, so
+   * that the receiver gets what is stored now, and no contact that was erased meanwhile. Returns what the page had.
    */
   async deliverPage(): Promise<'changes' | 'job' | 'nothing left'> {
     const { read, filter, sink, signal } = this.#options;
@@ -162,7 +162,7 @@ class Delivery {
     return changes.length === 0 ? 'job' : 'changes';
   }
 
-  /** What the receiver gets next, and what the state has once it is acknowledged. */
+  /** What the receiver gets next, and the fields of the state to save once the receiver has acknowledged it. */
   #next({ changes, more }: Found, { delivered, complete } = this.#state): Delivered | undefined {
     const left = changes.filter(({ change, hash }) => delivered[change.contact_id] !== hash);
     const batch = left.slice(0, this.#options.sink.batchSize);
@@ -178,9 +178,9 @@ class Delivery {
   }
 
   /**
-   * If the announced message can no longer be repeated, because its contact has changed, the receiver may have it or not: the page is
-   * delivered as a whole. A feed that is read from its beginning leaves out contacts that are gone; if the receiver may have one, only a
-   * new run lets it drop the contact.
+   * If a contact of the announced message has changed, the message can no longer be repeated, and nobody knows whether the receiver got it:
+   * the whole page is delivered again. The first page of a run is different, because it leaves out contacts that are gone. If the receiver
+   * may have such a contact, only a new run makes the receiver drop it.
    */
   #forgetUncertain(found: Found): void {
     const { cursor, delivered, announced } = this.#state;
@@ -195,8 +195,8 @@ class Delivery {
   }
 
   /**
-   * Announces each message in the state file before it is sent: a number is never used for two contents, wherever the process ends. The
-   * next message is announced with the acknowledgement of this one, because each write of the file waits for the disk.
+   * Announces each message in the state file before it is sent, so that no two contents get the same number, wherever the process ends. One
+   * write of the file saves the acknowledgement of this message and announces the next one, because each write waits for the disk.
    */
   async #deliver(next: Delivered, found: Found): Promise<void> {
     this.#save(announce(this.#state, next));
@@ -216,7 +216,7 @@ class Delivery {
   }
 }
 
-/** The same state if the message is announced already. */
+/** The state with the message announced; the same state if it is announced already. */
 function announce(state: ChangesState, next: Delivered | undefined): ChangesState {
   const announced = next === undefined ? null : digest(next.contents);
   return announced === null || announced === state.announced

@@ -11,15 +11,15 @@ export interface ChangesState {
   filter: string;
   /** Id of one reading of the feed from its beginning. */
   run: string;
-  /** Whether the receiver was told that it has met everything that is present. */
+  /** Whether the receiver has acknowledged `changes.complete`. */
   complete: boolean;
   /** Cursor of the page that is being delivered; null for the first. */
   cursor: string | null;
-  /** Digest of the change that was acknowledged last, by the id of each contact of this page. */
+  /** By the id of each contact of this page: digest of its change that was acknowledged last. */
   delivered: Record<string, string>;
   /** Number of the message of this run that was announced last. */
   message: number;
-  /** Digest of that message until it is acknowledged. Only the same content may be sent with its number. */
+  /** Digest of what that message contains, until it is acknowledged. Nothing else may be sent with the same number. */
   announced: string | null;
 }
 
@@ -38,7 +38,7 @@ export const newRun = (organization_id: string, filter: string): ChangesState =>
 /** Throws CommandError for files that it cannot read, and for a file that another process has replaced. */
 export class StateFile {
   readonly #path: string;
-  /** Tells the content of this process from the same state saved by another. */
+  /** Distinguishes a file that this process wrote from a file with the same state that another process wrote. */
   readonly #savedBy = randomUUID();
   #content: string | undefined;
   #state: ChangesState | undefined;
@@ -50,7 +50,7 @@ export class StateFile {
     try {
       this.#state = JSON.parse(this.#content) as ChangesState;
     } catch {
-      // Not JSON, so it has no version.
+      // The file is not JSON. Without a version, it is refused below.
     }
     if (this.#state?.version !== 1) {
       throw new CommandError(`${path} is no state file of this command. Name another with --state.`);

@@ -13,13 +13,13 @@ import { DeliveryError, type Sink } from './follow-changes.js';
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 const MAX_SECRETS = 2;
 const TIMEOUT_MS = 30_000;
-/** Few changes are read again after a failed request. */
+/** Small, because after a failed request the whole page is read again. */
 const PAGE_SIZE = 100;
 
 export interface WebhookOptions {
   url: string;
   secrets: readonly Webhook[];
-  /** Whether the receiver may have a private or loopback address, and then plain HTTP. */
+  /** Whether the receiver may have a private or loopback address. Such a receiver may use plain HTTP. */
   allowPrivate: boolean;
   /** Milliseconds after which a request without a response has failed; default 30 000. */
   timeoutMs?: number;
@@ -58,7 +58,7 @@ export function webhookSink({
     if (!isPublic && !allowPrivate) return `${address} is a private address, which needs --allow-private`;
     return isPublic && !isSecure ? `${address} is a public address, which needs https` : undefined;
   };
-  // Node.js connects to an address without a lookup.
+  // Node.js looks up names, but not addresses, so an address in the URL is checked here.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const refused = isIP(host) === 0 ? undefined : refusalOf(host);
   if (refused !== undefined) throw new UsageError(`--post: ${refused}.`);

@@ -28,7 +28,7 @@ export interface ChangesOptions {
   apiKey?: string;
 }
 
-/** Delivers changes until a signal ends the process. A message that is being sent then gets the time that every request has. */
+/** Delivers changes until a signal ends the process. A message that is under way at the signal still gets the whole time of a request. */
 export async function changes(io: Io, options: ChangesOptions): Promise<number> {
   const { organization, url = io.env.REACHLINE_URL || DEFAULT_URL } = options;
   const target = namedGateway(io, { ...options, url }, ['contacts:read']);

@@ -55,7 +55,10 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   return closed;
 }
 
-/** Handles signals from when it resolves, so that a signal sent as soon as the address is printed is obeyed. */
+/**
+ * Signals are handled from the moment at which the promise resolves, so a signal is obeyed even if it is sent as soon as the address is
+ * printed.
+ */
 async function listen(
   config: Config,
   stores: Stores,
