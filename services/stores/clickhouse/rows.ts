@@ -30,7 +30,7 @@ export interface Rows {
   /** Database of the table on a server; by default the one of the tables. */
   database?: string;
   table: string;
-  /** Columns of the rows, in order. Empty for lines of JSON, which name them; names in a line that are no column are ignored. */
+  /** Columns of the rows, in order. Empty for lines of JSON, which name their columns; names that are not a column are ignored. */
   columns: readonly string[];
   text: string;
   /** By default TabSeparated. */

@@ -14,7 +14,7 @@ import {
 } from './rows.js';
 import { MAX_MONTHS_PER_INSERT } from './settings.js';
 
-/** Part of the names of tables that are not yet read, or no longer. */
+/** Part of the names of tables that SQL does not read: those that are being made, and former ones until they are dropped. */
 const NEXT = '_next_';
 
 export function sqlCopy(clickhouse: ClickHouse): SqlCopy {

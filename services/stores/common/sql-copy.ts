@@ -40,8 +40,8 @@ export interface CopiedRecords {
   /** Whether contacts were erased after a run of the feed began, so that a copy of this run may hold their bytes. */
   hasErasedSince(position: ChangePosition): Promise<boolean>;
   /**
-   * Tells the position of a copy, so that erasures before its run began may complete. Null before the first contact is copied. Absent if
-   * erasures ask the copies.
+   * Keeps the position of a copy in the records store, so that erasures from before its run began may complete. Null before the first
+   * contact is copied. Absent if erasures ask the copies themselves for their positions.
    */
   noteCopy?(copy: number, position: ChangePosition | null): Promise<void>;
   /** Whether this process, of all processes, writes the copies. Absent if there is only one process. */
@@ -70,7 +70,7 @@ export interface SqlCopy {
   insertVisits: NewTables['insertVisits'];
   /** Creates empty tables. */
   begin(tables: readonly CopiedTable[]): Promise<NewTables>;
-  /** Whether a table exists that is not yet read or no longer. */
+  /** Whether there are tables besides those that SQL reads: tables that are being made, or former tables that are not dropped yet. */
   hasOtherTables(): Promise<boolean>;
   /** Drops tables that a killed process left. */
   dropAbandoned(): Promise<void>;
@@ -81,7 +81,7 @@ export interface SqlCopy {
 /** The copies of all servers, for erasures. */
 export interface SqlCopies {
   hide: HideContacts;
-  /** Positions of the feed that the copies have followed; null while a table exists that is not yet read or no longer. */
+  /** Positions of the feed that the copies have followed; null while a copy has other tables (`hasOtherTables`). */
   readPositions(): Promise<readonly ChangePosition[] | null>;
 }
 

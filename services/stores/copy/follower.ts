@@ -19,7 +19,7 @@ const CONTACTS_PER_BATCH = 10_000;
 const VISITS_PER_BATCH = 2000;
 /** Pause between whole copies of a store whose feed does not name deleted contacts. */
 const COPY_WITHOUT_MARKS_MS = 3_600_000;
-/** Copies that are made again for erasures take at most a fifth of the time. */
+/** The pause after a copy for erasures, as a multiple of its duration: such copies take at most a fifth of the time. */
 const PAUSE_PER_COPY = 4;
 
 const NEVER_ABORTED = new AbortController().signal;
@@ -110,7 +110,7 @@ class CopyFollower {
       try {
         await this.#follow(signal);
       } catch (error) {
-        // What is stored is read again, because a statement may have succeeded whose response was lost.
+        // The position is read again, because a statement may have succeeded although its response was lost.
         this.#position = undefined;
         this.#followedAt = null;
         if (!(error instanceof CannotFollowError) && !signal.aborted) throw error;
@@ -243,7 +243,7 @@ class CopyFollower {
       if (page.kind === 'expired') return null;
       batch.push(...page.changes);
       const reached = { ...position, contacts: page.next };
-      // A job that changes contacts may announce more that is not there yet.
+      // While a job changes contacts, `more` stays true even if nothing more is in the feed yet.
       const isLast = !page.more || (page.changes.length === 0 && !isBehindStart(page.next));
       if (batch.length > 0 && (isLast || batch.length >= CONTACTS_PER_BATCH)) {
         position = await this.#insert(tables, batch, reached);
@@ -285,6 +285,6 @@ class CopyFollower {
   }
 }
 
-/** Whether the run has not reached the changes that came after its beginning. */
+/** Whether the run still has to read changes from before the moment at which it began. */
 const isBehindStart = ({ after, start }: ChangePosition) =>
   after.some((number, index) => number < (start[index] as number));

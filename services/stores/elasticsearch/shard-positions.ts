@@ -11,8 +11,8 @@ export async function indexOfContacts(cluster: Cluster, names: IndexNames): Prom
 }
 
 /**
- * Whether a run of the feed of changes began after the last operations of the shards of contacts. A position has a time, and then the number
- * of each shard. Another index replaced one of an earlier name, and each run of its feed began later.
+ * Whether a run of the feed of changes began after the last operations of the shards of contacts. A position has a time, and then the
+ * number of each shard. Operations on another index count as covered: `index` has replaced it, and every run over `index` began after that.
  */
 export const isCoveredBy = ({ start }: ChangePosition, upTo: ShardNumbers, index: string): boolean =>
   Object.entries(upTo).every(([name, last]) => {

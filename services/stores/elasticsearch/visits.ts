@@ -108,7 +108,7 @@ function facetAggregations(
   const days = { composite: { size: MAX_FACET_DAYS, sources: [{ day: BY_DAY }] } };
   return {
     ...(facets.includes('day') && { day: days }),
-    // Visits of every month are on another shard.
+    // Each month of visits is an index of its own, so the counts come from several shards.
     ...(facets.includes('company_domain') && firstFacetValues(['company_domain'], Number.POSITIVE_INFINITY)),
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Reads the feed of changes. Elasticsearch numbers the writes of each shard (`_seq_no`), and every document has the number of its last
- * write. No write up to the global checkpoint of its shard is missing. A position is a time and a number for each shard: marks of
- * deletions after the position are younger than the time.
+ * write. No write up to the global checkpoint of its shard is missing. A position has a time, and then a number for each shard. Marks of
+ * deletions after the position are younger than the time, so the time tells whether one of them may be gone.
  */
 import { createHash } from 'node:crypto';
 import type { estypes } from '@elastic/elasticsearch';

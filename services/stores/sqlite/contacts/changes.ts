@@ -105,7 +105,7 @@ function readPage(
   });
   const changes: ChangesPage['changes'] = [];
   let reached = after;
-  // Evaluating a query costs about the same for few rows as for many.
+  // Evaluating the query costs about the same for few rows as for many, so each further window is twice as large.
   let size = limit + 1;
   for (let done = 0; reached < last && done < MAX_READ; size = Math.min(2 * size, MAX_READ)) {
     const rows = changedRows(connection, organizations, reached, last, size);

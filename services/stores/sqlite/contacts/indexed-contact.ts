@@ -76,7 +76,7 @@ function slugFirst(normalUrl: string): string {
   return `${normalUrl.slice(slash + 1)}/${normalUrl.slice(0, Math.max(slash, 0))}`;
 }
 
-/** The term that is stored for a value; null for a slug, because the term of the profile begins with the slug. */
+/** The stored term that equals a value. Null for a slug, which has no term of its own: the term of the profile begins with it. */
 function valueTerm(terms: OrganizationTerms, field: ValueField, value: string): string | null {
   if (field === 'network_a_slug') return null;
   // The tokenizer ignores the case of ASCII letters, but imports are told apart by it.

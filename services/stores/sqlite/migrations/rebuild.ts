@@ -128,7 +128,7 @@ function textRebuild<Body>(
   return {
     table,
     clear(connection) {
-      // Another rule changes which contacts a filter finds, without a change of these contacts.
+      // New rules change which contacts a filter finds, although the contacts themselves do not change.
       if (table === 'contacts') beginEpoch(connection);
       connection.run(sql`INSERT INTO ${INDEX_NAMES[index]} (${INDEX_NAMES[index]}) VALUES ('delete-all')`);
       connection.run(sql`DELETE FROM vocabulary WHERE indexed = ?`, TEXT_INDEXES[index]);

@@ -227,8 +227,8 @@ function parseStructure(record: Uint8Array): Structure {
     }
   };
   const levels = next();
-  next(); // Number of segments of all levels.
-  next(); // Number of pages written so far.
+  next(); // Skips the number of segments of all levels.
+  next(); // Skips the number of pages written so far.
   const ids: number[] = [];
   const usedLevels: number[] = [];
   let isMerging = false;
@@ -238,8 +238,8 @@ function parseStructure(record: Uint8Array): Structure {
     if (segments > 0) usedLevels.push(level);
     for (let left = segments; left > 0; left--) {
       ids.push(next());
-      next(); // First page.
-      next(); // Last page.
+      next(); // Skips the first page of the segment.
+      next(); // Skips its last page.
     }
   }
   return { ids, isMerging, levels, usedLevels };
