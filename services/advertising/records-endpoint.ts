@@ -134,7 +134,7 @@ async function readRows(call: Call, after: RecordPosition, limit: number): Promi
   return found.next || isEnd ? found : { ...found, next: { date: addDays(lastDay, 1), ids: [] } };
 }
 
-/** Whether a record leaves out a stored value: missing attributes, and ids and metrics that a delivery does not have. */
+/** Whether a stored value stands for a field that the record lacks: null, or in a delivery a metric of 0 or an empty id. */
 const isAbsent = (stream: ListRecordsRequest['stream'], name: string, value: unknown): boolean =>
   value === null ||
   (stream === 'network-a-deliveries' && (isMetric(name) ? Number(value) === 0 : value === ''));

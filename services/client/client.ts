@@ -30,7 +30,7 @@ export type ItemOf<Path extends PagedPath> = ResponseOf<Path>[ListField<Path> &
   ? Item
   : never;
 
-/** The last two are the lists of contacts and of companies that network_a takes as an upload; only contacts have them. */
+/** The last two are the lists of people and of companies that network_a takes as an upload; only exports of contacts have these forms. */
 const EXPORT_TYPES = {
   csv: 'text/csv',
   ndjson: 'application/x-ndjson',

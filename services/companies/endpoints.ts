@@ -59,7 +59,7 @@ const operation = {
   scope: ['advertising:read', 'visits:read', 'contacts:read'],
 } as const;
 
-/** A domain of the range, with what orders it. */
+/** A domain of the range, with the values by which items are ordered. */
 interface Entry extends Sums {
   domain: string;
   name_key: string | null;
@@ -93,7 +93,7 @@ async function readUniverse(
 ): Promise<Universe> {
   const { organizationId, services, signal, body } = call;
   const sort: CompanySort = body.sort_by ?? 'engagements';
-  // One row more for companies without a domain, and one that shows that there are too many.
+  // Two rows beyond the maximum: the row of companies without a domain, and a row that shows that there are too many domains.
   const query = domainsQuery(report, filters, sort === 'name', MAX_DOMAINS + 2);
   const [{ rows }, visited] = await Promise.all([
     run<DomainRow>(call, query),

@@ -8,7 +8,7 @@ type Filter = Record<string, string>;
 /** Several domains are one list. */
 const LISTS: Record<string, string> = { company_domain: 'company_domains' };
 
-/** The filters of all fields but one. Several fields with several values are alternatives of all their combinations. */
+/** The filters of all fields but one. If several fields have several values, each combination of their values is one alternative. */
 export function segmentOf(fields: readonly FilterField[], except?: string): ContactFilters {
   const filters: Record<string, unknown> = {};
   let alternatives: Filter[] = [{}];

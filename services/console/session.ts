@@ -275,7 +275,7 @@ export async function signIn(key: string): Promise<void> {
     else if (error instanceof AuthenticationProblem) {
       const offered = offeredKey.value;
       endSession(failure);
-      // The link that was opened with it is now the only key.
+      // The tab's own key is invalid. What remains is a key of another tab, or that of the link.
       if (offered !== null) return offerToTabs(offered);
     }
     signInError.value = failure;

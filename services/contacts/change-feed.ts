@@ -49,6 +49,9 @@ export type ChangesResult =
 
 export interface ChangeFeed {
   readChanges(request: ChangesRequest, signal?: AbortSignal): Promise<ChangesResult>;
-  /** Deletes marks of deleted and erased contacts by age. Called about once an hour, because ages are as exact as the calls are frequent. */
+  /**
+   * Deletes marks of deleted and erased contacts by age. Called about once an hour: the more often, the more exactly a store knows the
+   * ages.
+   */
   deleteOldMarks(): Promise<void>;
 }

@@ -46,7 +46,7 @@ const listChanges = endpoint({
     const { body, organizationId, services, signal } = context;
     const scope = { operation: context.operation, organizationId, filters: { ...body.filter } };
     const cursor = body.cursor ? readCursor(scope, body.cursor) : undefined;
-    // An audience that is deleted later has no members, which the feed says contact by contact.
+    // Only the first page requires the audience. If it is deleted later, the feed names each of its contacts as absent.
     if (body.filter?.audience_id && !cursor)
       await requireAudience(services.records, organizationId, body.filter.audience_id, context);
     const { search, reading } = await searchOf(context);
@@ -83,7 +83,7 @@ const expired = () =>
     'The cursor is too old, or the store was rebuilt or restored. Begin again without cursor, and drop the contacts that the new run does not return.',
   );
 
-/** The search of the filter, and which reading of its query the whole organization matches, as in `contacts/search`. */
+/** The search of the filter, with the reading of its query that `contacts/search` would use, and the number of this reading. */
 async function searchOf(
   context: ChangesContext,
 ): Promise<{ search: ChangesRequest['search']; reading: number }> {
@@ -104,7 +104,7 @@ interface Cursor {
   reading: number;
 }
 
-/** The position without `start` once the run has passed it, because it then changes nothing. */
+/** Leaves out `start` once the run has passed it, because it then changes nothing. */
 function writeCursor(scope: CursorScope, { position, reading }: Cursor): string {
   const { epoch, after, start } = position;
   const isBehind = start.some((number, shard) => number > (after[shard] as number));

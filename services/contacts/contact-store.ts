@@ -46,7 +46,7 @@ export interface ContactCriteria {
 
 export interface ContactSearch extends ContactCriteria {
   organizationId: string;
-  /** At least one of these must hold. Absent if every contact fulfils one of these. */
+  /** At least one of these must hold. Also absent if one of them would select every contact. */
   anyOf?: ContactCriteria[];
   /** None of these may hold. */
   noneOf?: ContactCriteria[];

@@ -51,7 +51,9 @@ const EVIDENCE = { ids: 10, campaigns: 20 };
 /** Items whose evidence an export reads at once. */
 const EXPORT_ITEMS = 200;
 
-/** Runs a part of the work whose results are soon counted, so that stores need not keep room for them until the request ends. */
+/**
+ * Runs a part of the work with a signal that ends with this part. Stores then need not keep room for its results until the request ends.
+ */
 const apart = <T>(call: Call, work: (part: Call) => Promise<T>): Promise<T> =>
   withOwnSignal(call.signal, (signal) => work({ ...call, signal }));
 

@@ -32,9 +32,9 @@ export interface ExposureRow {
   /** Empty for companies without a domain, which share one row. */
   domain: string;
   exposed_on: string;
-  /** Number of companies without a domain; 1 for a domain. */
+  /** Number of exposed companies without a domain in their shared row; 1 in any other row. */
   exposed: number;
-  /** Impressions within the lookback days of `exposed_on`; 0 unless they are counted. */
+  /** Impressions within the lookback days of `exposed_on`; 0 if the query does not count impressions. */
   impressions: number;
   name: string | null;
   company_ids: string[];
@@ -133,7 +133,8 @@ FROM (
 ) AS placed
 LEFT JOIN ${NAMES} ON named.domain = placed.domain
 LIMIT {limit:UInt32}`,
-      // Each row has arrays of a year: blocks have few rows, and the arrays of a company are complete before those of the next begin.
+      // Each row has arrays over a year. So blocks have few rows, and the arrays of one company are completed before those of the next
+      // begin.
       sql`SETTINGS max_block_size = 4096, optimize_aggregation_in_order = 1`,
     ),
     params: {

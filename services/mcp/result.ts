@@ -25,7 +25,7 @@ export function resultText(value: object, { hasSeries }: ResultOptions): string 
     if (name === 'timeseries' && !hasSeries) return undefined;
     // The other name of the same id.
     if (name === 'id' && field === this.contact_id) return undefined;
-    // An item with an id lists what it has; a list of results may be empty, which is the answer.
+    // Leaves out empty lists of items, which have an id. An empty list of results stays, because it is the answer.
     if (Array.isArray(field) && field.length === 0 && ('id' in this || 'contact_id' in this))
       return undefined;
     return field;

@@ -18,7 +18,7 @@ const CHECKED = new Set(
     ' ',
   ),
 );
-/** Filters that their names explain. */
+/** Descriptions of filters whose names say enough, so that the description is left out. */
 const EXPLAINED = /^Every given word must be a word of /;
 
 /** The input fields of a request. Null is shown only for fields that it clears; elsewhere, it means absent, which models need not know. */
@@ -32,7 +32,7 @@ export function inputFields(request: unknown, nullClears = false): JsonSchema {
 
 function slim(schema: Json, name: string, nullClears: boolean): Json {
   const { type, anyOf, description, items, properties, enum: values, ...rest } = schema;
-  // Named parts have the fields of the request itself.
+  // A named part, such as a filter of `any_of`, repeats fields of the request.
   if (schema.$ref !== undefined) return { type: 'object' };
   const [own] = nullClears ? [] : ((anyOf ?? []) as Json[]);
   if (own) return slim({ ...rest, ...own, description: description ?? own.description }, name, nullClears);

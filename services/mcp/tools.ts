@@ -44,7 +44,7 @@ export const CORE: ReadonlySet<string> = new Set([
   'audiences_contacts_add_many',
 ]);
 
-/** Metrics of a call that names none; of companies, those that companies have. */
+/** Metrics of a call that names none. Tools for companies use those of them that companies have. */
 const USUAL_METRICS = 'ad_spend impressions clicks engagements leads conversions ctr cpc cost_per_lead'.split(
   ' ',
 );

@@ -48,7 +48,7 @@ export interface VisitingCompanies {
   withoutDomain: number;
 }
 
-/** Days to count visits of, in milliseconds since the epoch. `limit` is the largest number of companies to return. */
+/** The days whose visits are counted, in milliseconds since the epoch. `limit` is the largest number of companies to return. */
 export interface VisitingCompaniesSearch {
   organizationId: string;
   /** Beginning of a day, inclusive. */
@@ -64,7 +64,9 @@ export const MAX_FACET_DAYS = 1000;
 export interface VisitStore {
   /** Newest first. */
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Json<Visit>, VisitFacet>>;
-  /** Counts visits by company, in no order. If there are more companies than the limit, some are missing and `withoutDomain` means nothing. */
+  /**
+   * Counts visits by company, in no order. If there are more companies than the limit, some are missing, and `withoutDomain` may be wrong.
+   */
   countVisitsByCompany(search: VisitingCompaniesSearch, signal?: AbortSignal): Promise<VisitingCompanies>;
   /** Inserts visits. The first record with an id and moment stays. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;

@@ -17,7 +17,7 @@ export const MAX_DOMAINS = 1000;
 
 interface AddToAudienceProps {
   label: string;
-  /** Runs the change and tells its outcome. By default the session does. */
+  /** Runs the change and shows its outcome; by default, `Session.perform`. */
   run?(change: () => Promise<Notice>): Promise<unknown>;
   /** Rendered while the popover is open, with a function that renders the picker for some contacts. */
   children(picker: (target: Target) => JSX.Element): JSX.Element;

@@ -27,7 +27,9 @@ export interface FilterField {
   facet?: 'words' | 'whole' | 'closed';
   /** Renders the value for people. */
   show?(value: string): ComponentChildren;
-  /** Whether the field may have several values, of which one must match, and excluded values; or several values that must all match. */
+  /**
+   * With `any`, the field may have several values, of which one must match, and excluded values. With `all`, each of its values must match.
+   */
   values?: 'any' | 'all';
 }
 
