@@ -148,7 +148,10 @@ export async function mapText(
   }
 }
 
-/** Throws `ColumnsError` for a monthly report without last days: all its rows begin on the first day of different months. */
+/**
+ * Throws `ColumnsError` if the rows give only the first days of several months, as in a monthly report that lacks the column of the last
+ * days.
+ */
 function requireDays(column: string, rows: readonly SourceRecord[], order: DateOrder = 'dmy'): void {
   const days = new Set<string>();
   for (const row of rows) {

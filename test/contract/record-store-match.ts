@@ -101,7 +101,7 @@ export function recordStoreMatch(open: Open): void {
         const ids = records.slice(from, from + 800).map(({ contact_id }) => contact_id);
         contacts.push(...(await opened.store.getContacts(many, ids)).contacts);
       }
-      // The last query finds nobody: ada is less than half of it, and not rare.
+      // The last query finds nobody: `ada`, its only word that matches, is less than half of its words, and not a rare word.
       for (const query of [
         'ada lovelace analyst',
         'ada oslo',

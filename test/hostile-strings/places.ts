@@ -84,7 +84,7 @@ export function validBodies({
 
 /** The place of a string in a request. */
 export interface Place {
-  /** For people. */
+  /** Says in failures where the string is. */
   name: string;
   isKey: boolean;
   /** The request with another string in this place. */

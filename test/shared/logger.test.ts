@@ -74,7 +74,7 @@ describe('The log of requests', function () {
         });
         begun.shift()?.();
       });
-    /** Five of these requests are as many as a key may have. */
+    /** A request takes 100 of the 500 slots of a key, so a key may have five of these requests at once. */
     const operations = { '/api/waits': { work: waits, slots: 100 } };
     const serve = (requestTimeoutMs: number) => () =>
       serveOperations(stores.stores, operations, { requestTimeoutMs, logger });

@@ -109,7 +109,7 @@ describe('A reindex that fails', () => {
             (error: Error) => error.name,
           );
           outcomes.push(outcome);
-          // The retries of a dead process go nowhere, so nothing waits for them.
+          // The retries of a dead process are cut too, and may take long. So the test waits for the death, not for the outcome.
           expect(await Promise.race([died, outcome]), `${step} was reached`).to.equal('died');
           // Once the alias has moved, this does not hold: requests that read the old index end before any lease expires.
           if (step.startsWith('DELETE') || (step === 'POST _aliases' && fate !== 'cut')) await outcome;

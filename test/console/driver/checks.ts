@@ -150,7 +150,7 @@ const PASSING = [
   'campaign_ids',
 ];
 
-/** The part of a request that labels can express. */
+/** The request without the fields that the labels of a view do not show: paging, and the default order of contacts. */
 function saidBy(path: string, body: Request): Request {
   const request = { ...body };
   for (const name of PASSING) delete request[name];
