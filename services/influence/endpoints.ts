@@ -104,8 +104,9 @@ async function readInfluences(call: Call, { search, days, span, kinds }: Params)
       `More than ${MAX_COMPANIES} companies were exposed; shorten the range, raise the thresholds, or name campaign_ids.`,
     );
   }
+  // Both kinds, because they say whether a company was known before, whichever outcomes are requested.
   const read = (kind: DomainRecords, from: number) =>
-    kinds.includes(kind) && exposures.length > 0
+    exposures.length > 0
       ? call.services.records.countDomainDays(
           kind,
           {
@@ -129,7 +130,7 @@ async function readInfluences(call: Call, { search, days, span, kinds }: Params)
       `The exposed companies have contacts or visits on more than ${MAX_OUTCOME_DAYS} days together; shorten the range, raise the thresholds, or name campaign_ids.`,
     );
   }
-  const items = joinOutcomes(exposures, { contacts, visits }, days);
+  const items = joinOutcomes(exposures, { contacts, visits }, days, kinds);
   return {
     items: sortInfluences(items, by ?? 'exposed_on', direction !== 'asc'),
     companiesWithoutDomain: rows.find(({ domain }) => domain === '')?.exposed ?? 0,

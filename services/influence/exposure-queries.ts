@@ -160,12 +160,9 @@ export interface CampaignRow extends Sums, Record<`all_${ExposureMetric}`, numbe
 /** The campaigns in the windows of domains that end on their days of exposure: for each domain, those with most impressions. */
 export function campaignsQuery(
   { organizationId, range, lookbackDays, campaignIds, ...rest }: ExposureSearch,
-  exposures: readonly Pick<ExposureRow, 'domain' | 'exposed_on' | 'company_ids'>[],
+  exposures: readonly Pick<ExposureRow, 'domain' | 'exposed_on'>[],
   campaignsPerDomain: number,
 ): AnalyticsQuery {
-  const ids = exposures.flatMap(({ company_ids }) => company_ids);
-  const domainOf = exposures.flatMap(({ domain, company_ids }) => company_ids.map(() => domain));
-  const dayOf = exposures.flatMap(({ exposed_on, company_ids }) => company_ids.map(() => exposed_on));
   const sums = EXPOSURE_METRICS.map(
     (metric) => sql`sum(delivery.${identifier(metric)}) AS ${identifier(metric)}`,
   );
@@ -181,13 +178,17 @@ FROM (
   SELECT placed.domain AS domain, delivery.campaign_id AS campaign_id, ${list(sums)}
   FROM company_deliveries AS delivery FINAL
   INNER JOIN (
-    SELECT id, domain, toDate(day) AS day FROM (SELECT {ids:Array(String)} AS ids, {domains:Array(String)} AS of, {days:Array(String)} AS days)
-    ARRAY JOIN ids AS id, of AS domain, days AS day
+    SELECT company.id AS id, exposed.domain AS domain, exposed.day AS day
+    FROM ${COMPANIES} AS company
+    INNER JOIN (
+      SELECT domain, toDate(day) AS day FROM (SELECT {domains:Array(String)} AS of, {days:Array(String)} AS days)
+      ARRAY JOIN of AS domain, days AS day
+    ) AS exposed ON exposed.domain = company.domain
   ) AS placed ON placed.id = delivery.company_id
   ${where(
     sql`delivery.${IN_ORGANIZATION}`,
     sql`delivery.${IN_RANGE}`,
-    sql`delivery.company_id IN {ids:Array(String)}`,
+    sql`delivery.company_id IN (SELECT id FROM ${COMPANIES} WHERE domain IN {domains:Array(String)})`,
     sql`delivery.date BETWEEN placed.day - ${lookbackDays - 1} AND placed.day`,
     inList(sql`delivery.campaign_id`, 'campaign_ids', campaignIds),
   )}
@@ -202,9 +203,9 @@ ORDER BY domain, impressions DESC, campaign_id`,
     params: {
       organization_id: organizationId,
       ...rangeParams({ start: firstReadDay({ range, lookbackDays, ...rest }), end: range.end }),
-      ids,
-      domains: domainOf,
-      days: dayOf,
+      // A domain may have thousands of company records, and the embedded engine takes parameters up to 256 KiB: the statement finds the ids.
+      domains: exposures.map(({ domain }) => domain),
+      days: exposures.map(({ exposed_on }) => exposed_on),
       limit: campaignsPerDomain,
       ...(campaignIds && { campaign_ids: campaignIds }),
     },

@@ -1,7 +1,7 @@
 /** Joins exposures with what came after them. The functions have no side effects. */
 import { daysBetween } from '../advertising/calendar.js';
 import { caseFold, dropAccents } from '../advertising/normalization.js';
-import type { DomainDay, TimeSpan } from '../search/domain-activity.js';
+import type { DomainDay, DomainRecords, TimeSpan } from '../search/domain-activity.js';
 import { compareCodePoints } from '../shared/text.js';
 import { DAY_MS, utcDate } from '../shared/time.js';
 import type { ExposureRow } from './exposure-queries.js';
@@ -41,13 +41,14 @@ function byDomain(days: readonly DomainDay[]): Map<string, DomainDay[]> {
 }
 
 /**
- * Counts outcomes after each exposure. A domain was known before if it had a contact on any day up to the day of exposure, or a visit in the
+ * Counts outcomes of `kinds` after each exposure. Whatever `kinds` are, a domain was known before if it had a contact on any day up to the day of exposure, or a visit in the
  * lookback days up to that day.
  */
 export function joinOutcomes(
   exposures: readonly ExposureRow[],
   activity: { contacts: readonly DomainDay[]; visits: readonly DomainDay[] },
   days: OutcomeDays,
+  kinds: readonly DomainRecords[],
 ): Influence[] {
   const contactDays = byDomain(activity.contacts);
   const visitDays = byDomain(activity.visits);
@@ -55,16 +56,18 @@ export function joinOutcomes(
     const { from, before } = outcomeSpan(exposure, days);
     const contacts = contactDays.get(exposure.domain) ?? [];
     const visits = visitDays.get(exposure.domain) ?? [];
-    const after = (all: readonly DomainDay[]) => all.filter(({ day }) => day >= from && day < before);
-    const counted = (all: readonly DomainDay[]) => after(all).reduce((sum, { count }) => sum + count, 0);
+    const after = (kind: DomainRecords, all: readonly DomainDay[]) =>
+      kinds.includes(kind) ? all.filter(({ day }) => day >= from && day < before) : [];
+    const outcomes = { contacts: after('contacts', contacts), visits: after('visits', visits) };
+    const counted = (all: readonly DomainDay[]) => all.reduce((sum, { count }) => sum + count, 0);
     const firsts = [
-      ...after(contacts).map(({ first }) => ({ kind: 'contact' as const, at: first })),
-      ...after(visits).map(({ first }) => ({ kind: 'visit' as const, at: first })),
+      ...outcomes.contacts.map(({ first }) => ({ kind: 'contact' as const, at: first })),
+      ...outcomes.visits.map(({ first }) => ({ kind: 'visit' as const, at: first })),
     ];
     return {
       ...exposure,
-      contacts: counted(contacts),
-      visits: counted(visits),
+      contacts: counted(outcomes.contacts),
+      visits: counted(outcomes.visits),
       knownBefore:
         contacts.some(({ day }) => day < from) ||
         visits.some(({ day }) => day < from && day >= from - days.lookback * DAY_MS),

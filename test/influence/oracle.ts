@@ -78,10 +78,12 @@ export function influences(
     const named = companies
       .filter(({ name }) => name !== null)
       .sort((a, b) => shown(b.id) - shown(a.id) || (a.id < b.id ? -1 : 1));
-    const of = (kind: 'contacts' | 'visits') =>
-      kinds.includes(kind) ? world[kind].filter((record) => record.domain === domain).sort(byTime) : [];
+    const ofDomain = (kind: 'contacts' | 'visits') =>
+      world[kind].filter((record) => record.domain === domain).sort(byTime);
     const after = (kind: 'contacts' | 'visits') =>
-      of(kind).filter((record) => dayOf(record) > day && dayOf(record) <= day + outcome);
+      kinds.includes(kind)
+        ? ofDomain(kind).filter((record) => dayOf(record) > day && dayOf(record) <= day + outcome)
+        : [];
     const [contacts, visits] = [after('contacts'), after('visits')];
     const [first] = [
       ...contacts.map((r) => ({ ...r, kind: 'contact' })),
@@ -111,8 +113,8 @@ export function influences(
         reached_by: reachedBy(exposure),
         exposure,
         known_before:
-          of('contacts').some((record) => dayOf(record) <= day) ||
-          of('visits').some((record) => dayOf(record) <= day && dayOf(record) > day - lookback),
+          ofDomain('contacts').some((record) => dayOf(record) <= day) ||
+          ofDomain('visits').some((record) => dayOf(record) <= day && dayOf(record) > day - lookback),
         influenced: contacts.length + visits.length > 0,
         contacts: contacts.length,
         visits: visits.length,

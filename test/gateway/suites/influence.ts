@@ -237,6 +237,11 @@ export const influence = gatewaySuite(`Influence (TEST_SEED=${SEED})`, (start) =
       createdAt: `${day}T23:59:59.999Z`,
     });
     expect(await read()).to.include({ ...known, known_before: true, visits: 0 });
+    const [ofContacts] = (await ask(key, { ...wide, outcomes: ['contacts'] })).items;
+    expect(ofContacts, 'known before, whichever outcomes are asked').to.include({
+      ...known,
+      known_before: true,
+    });
     const erased = await gateway.call(
       '/api/contacts/erase',
       { organization_id, email: 'ann@acme.example' },
@@ -249,6 +254,25 @@ export const influence = gatewaySuite(`Influence (TEST_SEED=${SEED})`, (start) =
     expect(item?.evidence.contact_ids).to.deep.equal([]);
     await send('network-a-deliveries', { ...delivery, reported_at: `${day}T02:00:00Z`, impressions: 6 });
     expect(await read()).to.equal(undefined);
+  });
+
+  it('answers a domain that has thousands of company records', async function () {
+    this.timeout(60_000);
+    const key = await gateway.keyFor('org_influence_shared');
+    const domain = [...Array.from({ length: 3 }, () => 'a'.repeat(60)), 'example'].join('.');
+    const companies = Array.from({ length: 1500 }, (_, index) => ({ id: `company_${index}`, domain }));
+    for (let from = 0; from < companies.length; from += 500) {
+      await gateway.ingest('network-a-companies', companies.slice(from, from + 500), { key });
+    }
+    const delivery = { date: iso(FIRST), campaign_id: 'c0', company_id: 'company_7', impressions: 7 };
+    await gateway.ingest('network-a-deliveries', [{ ...delivery, reported_at: `${iso(FIRST)}T01:00:00Z` }], {
+      key,
+    });
+    const { items } = await ask(key, wide);
+    expect(items).to.have.length(1);
+    expect(items[0]?.company_ids).to.have.length(1500);
+    expect(items[0]?.exposure).to.include({ impressions: 7 });
+    expect(items[0]?.evidence.campaigns).to.have.length(1);
   });
 
   it('is complete once the outcome days of every company are over', async () => {
