@@ -45,6 +45,7 @@ describe('A session of the console', function () {
   });
 
   it('takes rows of SQL along when a link with another key is accepted', async () => {
+    await c.gateway.stores.follower?.run();
     await c.open(
       `/sql?statement=${encodeURIComponent('SELECT contact_id, last_name FROM contacts ORDER BY 1 LIMIT 3')}`,
     );
