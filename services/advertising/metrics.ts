@@ -1,7 +1,7 @@
 /**
- * Table of metrics, from which schemas, queries, items and documents about metrics are generated. Three places list metrics by hand, and
- * test/advertising/metrics.test.ts compares these places with this table: the tables and views in mappings/clickhouse, `active` in
- * mappings/clickhouse/*_create_company_deliveries.sql, and console/metrics.ts. The sample data in demo/deliveries.ts lists metrics too.
+ * Table of metrics, from which schemas, queries, items and documents about metrics are generated. Tests compare it with the places that list
+ * metrics by hand: the tables and views in mappings/clickhouse, `active` in the view company_deliveries_mv, console/metrics.ts and
+ * mcp/sql-views.ts. The sample data in demo/deliveries.ts lists metrics too.
  */
 
 /** Kind of a summed metric. `count` is an integer. `money` is an exact decimal, written as a string. */
