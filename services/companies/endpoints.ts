@@ -151,7 +151,7 @@ async function contactsAt(
   domain: string,
   limit: number,
 ) {
-  const query = parseQuery(`"${domain}"`);
+  const query = parseQuery(`"${domain.replaceAll('"', ' ')}"`);
   const search =
     'code' in query
       ? toContactSearch(organizationId, { organization_id: organizationId, company_domain: domain })
@@ -223,6 +223,8 @@ interface Unsent {
 }
 
 async function parametersOf(call: Call<SearchCompaniesRequest>) {
+  const place = call.body.domains?.findIndex((domain) => !hasLetterOrDigit(normalizeDomain(domain))) ?? -1;
+  if (place !== -1) throw noWords(`domains[${place}]`);
   const filters = filtersOf(call.body);
   const { campaign_ids } = filters;
   const report = await withSealedMonths(call, reportParamsOf(call, SUMS), companySource({ campaign_ids }));

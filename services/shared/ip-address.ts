@@ -24,6 +24,12 @@ export function addressRange(value: string): { from: string; to: string } | null
   return { from, to };
 }
 
+/** The only IPv6 addresses that are routed on the internet. `range` also calls others `unicast`, such as ::7f00:1, which is 127.0.0.1. */
+const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /** Whether an address is routed on the internet, and so is no address of this machine or of a private network. */
-export const isPublicAddress = (value: string): boolean =>
-  ipaddr.isValid(value) && ipaddr.process(value).range() === 'unicast';
+export function isPublicAddress(value: string): boolean {
+  if (!ipaddr.isValid(value)) return false;
+  const address = ipaddr.process(value);
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(PUBLIC_IPV6));
+}

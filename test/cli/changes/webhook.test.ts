@@ -92,6 +92,7 @@ describe('A message of reachline changes', () => {
       '10.0.0.1',
       '169.254.169.254',
       '[fd00:ec2::254]',
+      '[::7f00:1]',
       '100.64.0.1',
     ];
     for (const host of hosts) {

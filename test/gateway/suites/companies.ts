@@ -368,6 +368,30 @@ export const companies = gatewaySuite(`Companies by domain (TEST_SEED=${SEED})`,
     );
   });
 
+  it('count no contact for text that is no domain', async () => {
+    const key = await gateway.keyFor('org_no_domain');
+    await gateway.ingest('contacts', [{ contact_id: 'con_1', company_domain: 'acme.example' }], { key });
+    for (const domain of ['.', '%', 'https://']) {
+      const { status, body } = await gateway.call(
+        SEARCH,
+        { ...whole, domains: ['acme.example', domain] },
+        { key },
+      );
+      expect([status, body.errors], domain).to.deep.equal([
+        422,
+        [
+          {
+            pointer: '/domains/1',
+            code: 'no_words',
+            detail: 'domains[1] must hold at least one letter or digit.',
+          },
+        ],
+      ]);
+    }
+    const { items } = await ask(SEARCH, { ...whole, domains: ['acme.example" -nobody'] }, key);
+    expect(items.map(({ contacts }) => contacts.count)).to.deep.equal([0]);
+  });
+
   it('an unknown domain is 404, text without a letter or digit 422, and a key that lacks a scope is told which', async () => {
     const [{ key = '', organization_id = '' } = {}] = worlds;
     const unknown = await gateway.call(GET, { ...whole, domain: 'nobody.example' }, { key });
