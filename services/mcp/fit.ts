@@ -7,11 +7,12 @@ type Json = Record<string, unknown>;
 const RESERVED_CHARACTERS = 2000;
 const ROOM = MAX_RESULT_CHARACTERS - RESERVED_CHARACTERS;
 
-/** Parameters with the size of a page, and the parameter that names the page; null if a cursor names it. */
+/** Parameters with the size of a page, and the parameter that names the page; null if a cursor or SQL names it. */
 const PAGING = [
-  ['limit', null],
+  ['limit', 'page'],
   ['page_size', 'page'],
   ['campaign_page_size', 'campaign_page'],
+  ['limit', null],
 ] as const;
 
 export interface Fitting {
@@ -20,15 +21,20 @@ export interface Fitting {
   cut?: string;
 }
 
-/** Runs a call, and repeats it with smaller pages while its result is too long. A result that cannot be cut is returned as it is. */
+/**
+ * Runs a call with `sent`, and repeats it with smaller pages while its result is too long. Each page begins with the same item. A result
+ * that cannot be cut is returned as it is. `fields` are those that the tool takes.
+ */
 export async function fitting(
   run: (changed: Json) => Promise<object>,
   sent: Json,
+  fields: Json,
   options: ResultOptions,
 ): Promise<Fitting> {
   let result = await run({});
   let { length } = resultText(result, options);
-  const [sizeName, pageName] = PAGING.find(([name]) => typeof sent[name] === 'number') ?? [];
+  const [sizeName, pageName] =
+    PAGING.find(([size, page]) => typeof sent[size] === 'number' && (page === null || page in fields)) ?? [];
   let size = sizeName === undefined ? 1 : Number(sent[sizeName]);
   const before = pageName ? (Number(sent[pageName] ?? 1) - 1) * size : 0;
   let cut: string | undefined;
@@ -37,7 +43,8 @@ export async function fitting(
     const page = before / size + 1;
     result = await run({ [sizeName]: size, ...(pageName && { [pageName]: page }) });
     ({ length } = resultText(result, options));
-    cut = `Only ${size} items fit into a result. Go on with ${nextPage(result, sizeName, size, pageName, page)}.`;
+    const next = pageName ? `\`${sizeName}\` ${size} and \`${pageName}\` ${page + 1}` : nextPart(fields);
+    cut = `Only ${size} items fit into a result. Go on with ${next}.`;
   }
   return { result, cut };
 }
@@ -48,13 +55,5 @@ function largestDivisor(number: number, limit: number): number {
   return 1;
 }
 
-function nextPage(
-  result: object,
-  sizeName: string,
-  size: number,
-  pageName: string | null | undefined,
-  page: number,
-): string {
-  if (pageName) return `\`${sizeName}\` ${size} and \`${pageName}\` ${page + 1}`;
-  return 'next_cursor' in result ? `\`cursor\` set to \`next_cursor\`` : 'LIMIT and OFFSET in the statement';
-}
+const nextPart = (fields: Json): string =>
+  'statement' in fields ? 'LIMIT and OFFSET in the statement' : '`cursor` set to `next_cursor`';

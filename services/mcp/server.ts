@@ -76,8 +76,9 @@ const TOOLS: readonly ServedTool[] = [
     served(tool, { readOnlyHint: true }, async (session, args, signal) => {
       const run = (more: object) =>
         call(session, tool.endpoint, { ...tool.defaults, ...args, ...more }, signal);
-      const { result, cut } = await fitting(run, { ...tool.defaults, ...args }, optionsOf(args));
-      const trust = await session.trustOf(tool.endpoint.tag, result);
+      const sent = { ...tool.defaults, ...args };
+      const { result, cut } = await fitting(run, sent, tool.inputSchema.properties, optionsOf(args));
+      const trust = await session.trustOf(tool.endpoint, result);
       const { warnings: _, ...rest } = result as { warnings?: unknown };
       return { trust, ...(cut && { cut }), result: rest };
     }),

@@ -51,7 +51,9 @@ const USUAL_METRICS = 'ad_spend impressions clicks engagements leads conversions
 
 /** Added to lists with totals, so that no model adds up items. */
 const TOTALS =
-  'Never add up the items: `totals` has the sums over everything that matches, one per currency. For totals alone ask with `page_size` 1; `compare_to` adds those of an earlier period. Without `metrics`, the usual ones are answered. Series are answered if `granularity` is given.';
+  'Never add up the items: `totals` has the sums over everything that matches, one per currency. For totals alone ask with `page_size` 1; `compare_to` adds those of an earlier period. Without `metrics`, the usual ones are answered.';
+/** Added to operations with series. */
+const SERIES = 'Series are answered if `granularity` is given.';
 
 /** Descriptions for a model, where those of the API reference say too little or too much. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -69,8 +71,9 @@ export const readingTools: readonly Tool[] = endpoints
   .filter(({ scope }) => scope.every((each) => each.endsWith(':read')))
   .map((endpoint) => {
     const tool = toolOf(endpoint);
-    const hasTotals = 'compare_to' in tool.inputSchema.properties;
-    return hasTotals ? { ...tool, description: `${tool.description} ${TOTALS}` } : tool;
+    const { properties } = tool.inputSchema;
+    const added = ['compare_to' in properties && TOTALS, 'granularity' in properties && SERIES];
+    return { ...tool, description: [tool.description, ...added].filter(Boolean).join(' ') };
   });
 
 /** Writing operations by path, and whether they can also remove something. */

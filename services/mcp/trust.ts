@@ -7,11 +7,12 @@ const CACHE_TTL_MS = 30_000;
 
 type StreamName = keyof StatusResponse['streams'];
 
-const STREAMS_BY_TAG: Partial<Record<ApiEndpoint['tag'], readonly StreamName[]>> = {
-  Contacts: ['contacts'],
-  Audiences: ['audiences', 'contacts'],
-  'Website visits': ['website-visits'],
-  Advertising: [
+/** Streams that a response may show, by the scopes that its operation needs. */
+const STREAMS_BY_SCOPE: Readonly<Record<string, readonly StreamName[]>> = {
+  'contacts:read': ['contacts'],
+  'audiences:read': ['audiences'],
+  'visits:read': ['website-visits'],
+  'advertising:read': [
     'network-a-deliveries',
     'network-a-campaigns',
     'network-a-creatives',
@@ -33,11 +34,11 @@ export interface Trust {
 /** Describes the reliability of responses. The status is read again after 30 s. */
 export function trustReader(
   readStatus: () => Promise<StatusResponse>,
-): (tag: ApiEndpoint['tag'], answer: object) => Promise<Trust> {
+): (endpoint: Pick<ApiEndpoint, 'scope'>, answer: object) => Promise<Trust> {
   const status = cached(CACHE_TTL_MS, readStatus);
-  return async (tag, answer) => {
+  return async ({ scope }, answer) => {
     const current = await status().catch(() => null);
-    const names = STREAMS_BY_TAG[tag] ?? [];
+    const names = scope.flatMap((each) => STREAMS_BY_SCOPE[each] ?? []);
     const { warnings = [] } = answer as { warnings?: string[] };
     const times = names.map((name) => current?.streams[name].last_accepted_at ?? null);
     const accepted = times.filter((time) => time !== null).sort();
@@ -45,7 +46,7 @@ export function trustReader(
     return {
       warnings,
       last_accepted_at: accepted.at(-1) ?? null,
-      ...(tag === 'Advertising' && { last_date, provisional_from }),
+      ...(scope.includes('advertising:read') && { last_date, provisional_from }),
     };
   };
 }

@@ -153,6 +153,59 @@ describe('The server of the Model Context Protocol', function () {
     expect(contacts).not.to.deep.include((more.result.contacts as Json[])[0]);
   });
 
+  it('leads from a cut page to the page that begins with the next item, also where `limit` has pages', async () => {
+    const organization = await gateway.keyFor('org_many_audiences');
+    const audiences = Array.from({ length: 230 }, (_, index) => ({
+      id: `aud_${index}`,
+      name: `Audience ${String(index).padStart(3, '0')}`,
+      description: 'x'.repeat(900),
+    }));
+    await gateway.ingest('audiences', audiences, { key: organization });
+    const many = await connect(gateway.url, organization);
+    const read = async (args: Json) => {
+      const { result, cut } = await answerOf('audiences_search', args, many);
+      const names = (result.audiences as { name: string }[]).map(({ name }) => name);
+      return { names, cut };
+    };
+    const { body } = await gateway.call(
+      '/api/audiences/search',
+      { organization_id: 'org_many_audiences', page: 2, limit: 100 },
+      { key: organization },
+    );
+    const expected = (body.audiences as { name: string }[]).map(({ name }) => name);
+    const first = await read({ page: 2, limit: 100 });
+    const [, limit, page] = /`limit` (\d+) and `page` (\d+)\.$/.exec(String(first.cut)) ?? [];
+    const second = await read({ page: Number(page), limit: Number(limit) });
+    expect(first.names.length).to.be.within(1, 99);
+    expect([...first.names, ...second.names]).to.deep.equal(
+      expected.slice(0, first.names.length + second.names.length),
+    );
+    const rows = { statement: "SELECT repeat('x', 900) FROM numbers(100)", limit: 100 };
+    expect((await answerOf('sql', rows, many)).cut).to.contain('LIMIT and OFFSET');
+    await many.close();
+  });
+
+  it('says how fresh every stream behind a result is, and when its tool answers series', async () => {
+    const range = { start_date: TODAY, end_date: TODAY };
+    for (const [name, args] of [
+      ['companies_search', range],
+      ['companies_get', { ...range, domain: 'redstone-media.example' }],
+      ['advertising_network_a_influence', range],
+      ['sql', { statement: 'SELECT 1' }],
+    ] as const) {
+      const { trust } = await answerOf(name, args, sample);
+      expect(trust, name).to.have.property('last_accepted_at').that.is.a('string');
+      expect(trust, name).to.include.keys('last_date', 'provisional_from');
+    }
+    const { tools } = await sample.listTools();
+    for (const { name, description, inputSchema } of tools) {
+      const hasSeries = 'granularity' in (inputSchema.properties ?? {});
+      expect(description?.includes('Series are answered if `granularity` is given.'), name).to.equal(
+        hasSeries,
+      );
+    }
+  });
+
   it('offers the columns of SQL as a resource, and names them in the description of its tool', async () => {
     const { resources } = await sample.listResources();
     const [{ text }] = (await sample.readResource({ uri: resources[0]?.uri as string }))
