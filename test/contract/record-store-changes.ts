@@ -139,6 +139,27 @@ export function recordStoreChanges(open: Open): void {
       await process.close();
     });
 
+    it('an unchanged record that lets a contact rejoin a deleted audience is a change, also while the job runs', async () => {
+      const organization = freshOrganization();
+      const released = deferred();
+      const process = await opened.another({ beforeJobStep: () => released.promise });
+      try {
+        await loadAudiences(opened.store, organization, 'aud');
+        const updated_at = new Date(T0).toISOString();
+        const record = { contact_id: 'c0', audience_ids: ['aud'], updated_at };
+        await ingest(opened.store, organization, record, T0);
+        await process.deleteAudience({ organizationId: organization, audienceId: 'aud' });
+        const first = await page(opened.store, organization, {});
+        expect(audiencesOf(first)).to.deep.equal([[]]);
+        await ingest(opened.store, organization, record, T0 + 1);
+        const rejoined = await page(opened.store, organization, { after: first.next });
+        expect(audiencesOf(rejoined)).to.deep.equal([['aud']]);
+      } finally {
+        released.resolve();
+        await process.close();
+      }
+    });
+
     it('a run over all organizations has the contacts of each', async () => {
       const organizations = [freshOrganization(), freshOrganization()];
       for (const organization of organizations)
@@ -166,6 +187,9 @@ async function page(
   if (read.kind !== 'page') throw new Error(read.kind);
   return read;
 }
+
+const audiencesOf = ({ changes }: ChangesPage) =>
+  changes.map(({ contact }) => contact && fromJson(contact).audience_ids);
 
 async function ingest(
   store: ParsedStore,

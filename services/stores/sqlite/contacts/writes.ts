@@ -240,7 +240,8 @@ export function updateRow(
     after.createdMs,
     after.updatedMs,
     after.recordOrder,
-    json,
+    // Readers left the former audiences out of the stored text, so an equal text may be a change.
+    before.namesFormerAudience ? null : json,
     session.nextChange(),
     json,
     values.country,
