@@ -1,4 +1,5 @@
--- Role of analysts, with its limits. `{{views}}` is CLICKHOUSE_DATABASE, `{{tables}}` is that name with _tables.
+-- Role of analysts, with its limits. `{{views}}` is CLICKHOUSE_DATABASE, `{{tables}}` is that name with _tables,
+-- `{{copies}}` with _copies.
 CREATE ROLE IF NOT EXISTS {{views}}_analyst;
 
 GRANT SELECT ON {{views}}.* TO {{views}}_analyst;
@@ -10,13 +11,22 @@ GRANT SELECT ON {{tables}}.* TO {{views}}_analyst;
 CREATE ROW POLICY IF NOT EXISTS {{views}}_nothing ON {{tables}}.*
 FOR SELECT USING 0 TO {{views}}_analyst;
 
+-- A table may be swapped for another one while a statement is planned, and then has its name of this database.
+CREATE ROW POLICY IF NOT EXISTS {{views}}_no_copies ON {{copies}}.*
+FOR SELECT USING 0 TO {{views}}_analyst;
+
 -- A server may hide tables from users without a policy. One of these users is the account of Reachline.
 CREATE ROW POLICY IF NOT EXISTS {{views}}_everything ON {{tables}}.*
 FOR SELECT USING 1 TO ALL EXCEPT {{views}}_analyst;
 
+CREATE ROW POLICY IF NOT EXISTS {{views}}_all_copies ON {{copies}}.*
+FOR SELECT USING 1 TO ALL EXCEPT {{views}}_analyst;
+
+-- apply_deleted_mask: erased contacts are masked until their tables are dropped.
 CREATE SETTINGS PROFILE IF NOT EXISTS {{views}}_analyst
 SETTINGS readonly = 2, max_execution_time = 60 MAX 300, max_memory_usage = 8000000000 MAX 16000000000,
-    max_result_rows = 10000000 MAX 10000000, select_sequential_consistency = 1
+    max_result_rows = 10000000 MAX 10000000, select_sequential_consistency = 1,
+    apply_deleted_mask = 1 CONST
 TO {{views}}_analyst;
 
 CREATE QUOTA IF NOT EXISTS {{views}}_analyst KEYED BY user_name

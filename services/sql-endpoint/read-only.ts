@@ -4,6 +4,7 @@
  * allowed is allowed by name. The engine runs the statement read-only, which rejects writes a second time.
  */
 import { blankedTexts, identifier, joinSql, type Sql, sql, textLiteral } from '../shared/sql.js';
+import { COPIED_TABLES, nextOf } from '../stores/common/sql-copy.js';
 import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
 import { canonical, checking, firstColumn, type Node, nodes, printed, syntaxTree } from './parser.js';
@@ -293,11 +294,12 @@ async function authorizeText(
 
 /**
  * Filters that the engine applies to the tables that it reads, below every view. The filters are separate from the conditions of a
- * statement: otherwise, the engine could evaluate these conditions first on hidden rows, and show the rows in an error.
+ * statement: otherwise, the engine could evaluate these conditions first on hidden rows, and show the rows in an error. The engine looks
+ * filters up by name while it plans, and a swap that runs then has given the table its other name.
  */
 function filterSettings(organizationId: string, tables: readonly string[]): Record<string, string> {
   const filters: Record<string, Sql> = { ...CATALOG_FILTERS };
-  for (const table of tables) {
+  for (const table of [...tables, ...COPIED_TABLES.map(nextOf)]) {
     filters[`${DEFAULT_DATABASE}.${table}`] = sql`organization_id = ${textLiteral(organizationId)}`;
   }
   const entries = Object.entries(filters).map(

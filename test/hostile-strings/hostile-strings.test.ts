@@ -59,11 +59,11 @@ const BACKGROUND =
 const COPY = new RegExp(
   [
     "SET log_comment = 'copy_records'(?:, [a-z_0-9]+ = (?:\\d+|'[a-z_]+'))+",
-    'INSERT INTO (?:contacts|audiences|website_visits)(?:_next_[0-9a-f]{12})? (?:\\(\\w+(?:, \\w+)*\\) )?FORMAT \\w+',
-    "/\\* \\d+ \\*/ SELECT name FROM system\\.tables WHERE database = 'default' AND position\\(name, '_next_'\\) > 0",
-    '/\\* \\d+ \\*/ CREATE TABLE default\\.\\w+_next_[0-9a-f]{12} AS \\w+',
-    '/\\* \\d+ \\*/ EXCHANGE TABLES \\w+ AND default\\.\\w+_next_[0-9a-f]{12}',
-    '/\\* \\d+ \\*/ DROP TABLE IF EXISTS default\\.\\w+_next_[0-9a-f]{12} SYNC SETTINGS max_table_size_to_drop = 0',
+    'INSERT INTO (?:contacts|audiences|website_visits)(?:_next)? (?:\\(\\w+(?:, \\w+)*\\) )?FORMAT \\w+',
+    "/\\* \\d+ \\*/ SELECT name FROM system\\.tables WHERE database = 'default' AND position\\(name, '_next'\\) > 0",
+    '/\\* \\d+ \\*/ CREATE TABLE default\\.\\w+_next AS \\w+',
+    '/\\* \\d+ \\*/ EXCHANGE TABLES \\w+ AND default\\.\\w+_next',
+    '/\\* \\d+ \\*/ DROP TABLE IF EXISTS default\\.\\w+_next SYNC SETTINGS max_table_size_to_drop = 0',
   ]
     .map((statement) => `^${statement}$`)
     .join('|'),

@@ -2,8 +2,12 @@ import { expect } from 'chai';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import { issueKey } from '../../services/accounts/keys.js';
 import { type SqlEndpoint, startSqlEndpoint } from '../../services/sql-endpoint/server.js';
+import { Runner } from '../../services/sql-endpoint/statement.js';
+import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
+import type { SqlCopy } from '../../services/stores/common/sql-copy.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { accepted } from '../support/accepted.js';
+import { rawSql } from '../support/raw-sql.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const DAY = '2026-10-01';
@@ -165,6 +169,44 @@ describe('An API key at the SQL endpoint', () => {
       expect(text).not.to.match(/zebra|org_theirs(?!')|records\/[0-9a-f]/);
     });
   }
+
+  it('reads its own organization alone, also in a table that a swap renames while the statement is planned', async () => {
+    const analytics = await openAnalyticsStore({ path: tempFolder() });
+    const engine = await analytics.engine?.();
+    if (!engine) throw new Error('no engine');
+    const swapped = await startSqlEndpoint({ engine, records: stores.records, port: 0 });
+    const asOwner = async (text: string) => {
+      const surroundings = { role: 'owner' as const, database: 'default', settings: {}, params: {} };
+      const statement = { ...surroundings, sql: rawSql(text), format: 'TabSeparated' };
+      return Buffer.from((await new Runner(engine).run(statement)).bytes()).toString();
+    };
+    try {
+      const [copy] = analytics.sqlCopies as [SqlCopy];
+      const made = await copy.begin(['contacts', 'audiences', 'website_visits']);
+      await made.swap();
+      const names = await asOwner(
+        "SELECT table FROM system.columns WHERE database = 'default' AND name = 'organization_id'",
+      );
+      const tables = names.trim().split('\n');
+      expect(tables).to.include('contacts_next');
+      // A statement that is planned during the swap has the table under its other name.
+      for (const table of tables.filter((name) => /^(contacts|audiences|website_visits)/.test(name))) {
+        const values = "SELECT arrayJoin(['org_ours', 'org_theirs']) AS organization_id";
+        await asOwner(`INSERT INTO ${table} (organization_id) ${values}`);
+        await asOwner(
+          `CREATE OR REPLACE VIEW reachline.probe DEFINER = default SQL SECURITY DEFINER AS SELECT organization_id FROM default.${table}`,
+        );
+        const { rows } = await swapped.query(
+          { organizationId: 'org_ours', statement: 'SELECT * FROM probe', params: {}, limit: 10 },
+          new AbortController().signal,
+        );
+        expect(rows, table).to.deep.equal([['org_ours']]);
+      }
+    } finally {
+      await swapped.close();
+      await analytics.store.close();
+    }
+  });
 
   it('opens records and nothing else: files, addresses and writes stay rejected', async () => {
     for (const statement of [

@@ -17,7 +17,7 @@ const READ_CONNECTIONS = 2;
  * sums (table `rollups`) come first, so that every sealed month has its sums.
  */
 const FREEZABLE_TABLES = sql`SELECT name FROM system.tables
-WHERE database = 'default' AND engine LIKE '%MergeTree' AND position(name, '_next_') = 0 ORDER BY name != 'rollups', name`;
+WHERE database = 'default' AND engine LIKE '%MergeTree' AND position(name, '_next') = 0 ORDER BY name != 'rollups', name`;
 
 function textOf(result: EngineResult): string {
   const bytes = result.bytes();

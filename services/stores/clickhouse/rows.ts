@@ -194,7 +194,7 @@ export function visitRows(records: readonly OrderedRecord<VisitRecord>[]): Rows 
 }
 
 /** Greatest version of a row. */
-const HIDDEN = '18446744073709551615';
+export const HIDDEN = '18446744073709551615';
 
 const jsonLines = (table: string, lines: readonly string[]): Rows => ({
   table,

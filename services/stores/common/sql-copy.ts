@@ -59,7 +59,11 @@ export interface NewTables {
   drop(): Promise<void>;
 }
 
-export type CopiedTable = 'contacts' | 'audiences' | 'website_visits';
+export const COPIED_TABLES = ['contacts', 'audiences', 'website_visits'] as const;
+export type CopiedTable = (typeof COPIED_TABLES)[number];
+
+/** How the name of a table begins that is not yet read, or no longer. In the embedded engine, this is the name. */
+export const nextOf = (table: CopiedTable): string => `${table}_next`;
 
 /** The tables on one server or in the embedded engine. Throws `StoreUnavailableError` and `StoreTimeoutError`. */
 export interface SqlCopy {

@@ -19,11 +19,15 @@ const KEEPS_ROWS = /^ENGINE = (?=\w*MergeTree)/m;
 export type IdOfTable = (table: string) => string;
 
 /**
- * Returns the statements of a file for a layout. Files are written for one server, with `{{tables}}` and `{{views}}` in place of the
- * databases. If ids are given, tables are replicated at the server's default path, which contains the id of the table.
+ * Returns the statements of a file for a layout. Files are written for one server, with `{{tables}}`, `{{views}}` and `{{copies}}` in place
+ * of the databases. If ids are given, tables are replicated at the server's default path, which contains the id of the table.
  */
-export function render(file: Sql, { tables, views }: Layout, idOf?: IdOfTable): Sql[] {
-  const databases = { views: checkedIdentifier(views), tables: checkedIdentifier(tables) };
+export function render(file: Sql, { tables, views, copies }: Layout, idOf?: IdOfTable): Sql[] {
+  const databases = {
+    views: checkedIdentifier(views),
+    tables: checkedIdentifier(tables),
+    copies: checkedIdentifier(copies),
+  };
   return statementsOf(fillPlaceholders(file, databases)).map((statement) =>
     idOf ? replicated(statement, idOf) : statement,
   );
