@@ -5,12 +5,18 @@ import { isProvisional } from '../advertising/items.js';
 import { caseFold, dropAccents } from '../advertising/normalization.js';
 import { type AdvertisingServices, exampleRange } from '../advertising/operation.js';
 import { contextOf, reportParamsOf, run, withSealedMonths } from '../advertising/page.js';
-import { type Filters, filtersOf, parsePage, type ReportParams } from '../advertising/report-params.js';
+import {
+  DEFAULT_PAGE_SIZE,
+  type Filters,
+  filtersOf,
+  parsePage,
+  type ReportParams,
+} from '../advertising/report-params.js';
 import { warningsOf } from '../advertising/warnings.js';
 import type { ContactStore } from '../contacts/contact-store.js';
 import { searchContacts, toContactSearch } from '../contacts/search.js';
 import { endpointsWith, type HandlerContext, type MatchPage } from '../http/endpoint.js';
-import { noWords, Problem } from '../http/problems.js';
+import { noWords, noWordsError, Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
 import { parseQuery } from '../search/query-parser.js';
 import { withOwnSignal } from '../shared/async.js';
@@ -24,6 +30,8 @@ import {
   type DomainRow,
   domainSeriesQuery,
   domainsQuery,
+  type NameRow,
+  namesQuery,
   type PeriodRow,
   SUMS,
   type Sums,
@@ -52,7 +60,9 @@ const MAX_DOMAINS = 100_000;
 const SEARCHES_AT_ONCE = 4;
 const NEWEST = 20;
 /** Domains whose items an export reads at once. */
-const EXPORT_DOMAINS = 1000;
+const EXPORT_DOMAINS = 200;
+/** Bytes of domains in a statement. The embedded engine takes parameters up to 256 KiB. */
+const STATEMENT_BYTES = 128 * 1024;
 
 const operation = {
   tag: 'Companies',
@@ -78,12 +88,35 @@ const millisecondsOf = ({ range }: ReportParams) => ({
   createdBefore: Date.parse(range.end) + DAY_MS,
 });
 
-const tooMany = () => {
-  const detail = `More than ${MAX_DOMAINS} domains match; narrow the range or the search.`;
+const tooMany = (what: 'match' | 'visited') => {
+  const detail =
+    what === 'match'
+      ? `More than ${MAX_DOMAINS} domains match; narrow the range, \`search\` or \`domains\`.`
+      : `More than ${MAX_DOMAINS} domains visited; narrow the range, or name \`domains\`.`;
   return new Problem('too_many_companies', detail, {
     errors: [{ pointer: '/start_date', code: 'too_many_companies', detail }],
   });
 };
+
+/** Reads the names of domains without activity of ads, and leaves out domains that the search does not match. */
+async function readNames(
+  call: Call<unknown>,
+  report: ReportParams,
+  domains: readonly string[],
+  search: string | undefined,
+): Promise<NameRow[]> {
+  const names: NameRow[] = [];
+  for (let from = 0; from < domains.length; ) {
+    const part: string[] = [];
+    for (let bytes = 0; from < domains.length && bytes < STATEMENT_BYTES; from++) {
+      const domain = domains[from] as string;
+      part.push(domain);
+      bytes += Buffer.byteLength(domain);
+    }
+    names.push(...(await run<NameRow>(call, namesQuery(report, part, search))).rows);
+  }
+  return names;
+}
 
 /** All domains that match, in order. Throws a `Problem` 422 `too_many_companies`. */
 async function readUniverse(
@@ -92,20 +125,28 @@ async function readUniverse(
   filters: Filters,
 ): Promise<Universe> {
   const { organizationId, services, signal, body } = call;
+  const { domains, search } = filters;
   const sort: CompanySort = body.sort_by ?? 'engagements';
   // Two rows beyond the maximum: the row of companies without a domain, and a row that shows that there are too many domains.
   const query = domainsQuery(report, filters, sort === 'name', MAX_DOMAINS + 2);
   const [{ rows }, visited] = await Promise.all([
     run<DomainRow>(call, query),
     services.records.countVisitsByCompany(
-      { organizationId, ...millisecondsOf(report), limit: MAX_DOMAINS + 1 },
+      { organizationId, domains, ...millisecondsOf(report), limit: MAX_DOMAINS + 1 },
       signal,
     ),
   ]);
   const known = new Map(rows.map((row) => [row.domain, row]));
   const { companies = 0 } = known.get('') ?? {};
   known.delete('');
-  if (known.size > MAX_DOMAINS || visited.companies.length > MAX_DOMAINS) throw tooMany();
+  if (known.size > MAX_DOMAINS) throw tooMany('match');
+  if (visited.companies.length > MAX_DOMAINS) throw tooMany('visited');
+  if (sort === 'name' || search !== undefined) {
+    const inactive = [...visited.companies.map(({ domain }) => domain), ...(domains ?? [])];
+    const unnamed = [...new Set(inactive)].filter((domain) => !known.has(domain));
+    for (const row of await readNames(call, report, unnamed, search))
+      known.set(row.domain, { ...NONE, ...row, companies: 0 });
+  }
   const entries = new Map<string, Entry>();
   const add = (domain: string): Entry => {
     const { name_key = null, ...sums } = known.get(domain) ?? (NONE as DomainRow);
@@ -114,16 +155,13 @@ async function readUniverse(
     return entry;
   };
   for (const { domain, companies } of known.values()) if (companies > 0) add(domain);
-  const { domains, search } = filters;
-  const named = domains && new Set(domains);
   const isFound = (domain: string) =>
-    (!named || named.has(domain)) &&
-    (search === undefined || known.has(domain) || dropAccents(caseFold(domain)).includes(search));
+    search === undefined || known.has(domain) || dropAccents(caseFold(domain)).includes(search);
   for (const { domain, count, lastMs } of visited.companies) {
     if (isFound(domain)) Object.assign(add(domain), { visits: count, last_visit: lastMs });
   }
   for (const domain of domains ?? []) if (isFound(domain)) add(domain);
-  if (entries.size > MAX_DOMAINS) throw tooMany();
+  if (entries.size > MAX_DOMAINS) throw tooMany('match');
   return {
     entries: ordered([...entries.values()], sort, body.sort_direction !== 'asc'),
     withoutDomain: { companies, visits: visited.withoutDomain },
@@ -231,14 +269,19 @@ async function parametersOf(call: Call<SearchCompaniesRequest>) {
   return { report, filters };
 }
 
-const searchCompanies = endpoint({
+export const searchCompanies = endpoint({
   ...operation,
   path: '/api/companies/search',
   name: 'SearchCompaniesByDomain',
   summary: 'Search companies by domain',
   description:
     'Every domain with activity of ads or a visit in the range: the sums of network_a over its company records, its visits, and the number of contacts known there. Sums are of the newest report of each day. `without_domain` counts what could not be placed. `campaign_ids` narrows the figures of network_a alone.',
-  slots: () => 6,
+  // Each company of the page is a search for contacts.
+  slots: ({ page_size }) => 4 + Math.ceil((page_size ?? DEFAULT_PAGE_SIZE) / 25),
+  check: ({ domains }) =>
+    (domains ?? []).flatMap((domain, index) =>
+      hasLetterOrDigit(normalizeDomain(domain)) ? [] : [noWordsError(`domains[${index}]`)],
+    ),
   request: SearchCompaniesRequest,
   response: SearchCompaniesResponse,
   get example(): SearchCompaniesRequest {

@@ -41,10 +41,7 @@ export type DomainRow = Sums & {
   name_key?: string | null;
 };
 
-/**
- * Domains with activity that the filters match. With `search` or `named`, also domains without activity, because the name of a company
- * counts for its visits too.
- */
+/** Domains with activity that the filters match. With `search` or `named`, their records without activity count for the name too. */
 export function domainsQuery(
   report: ReportParams,
   { campaign_ids, domains, search }: Filters,
@@ -75,7 +72,7 @@ export function domainsQuery(
       sql`FROM ${metrics} ${named || found ? sql`FULL` : sql`LEFT`} JOIN ${records()} AS company ON company.id = metrics.company_id`,
       domains ? sql`WHERE ${domain} = '' OR ${OF_DOMAINS}` : EMPTY_SQL,
       sql`GROUP BY ${domain}`,
-      found ? sql`HAVING ${domain} = '' OR max(${found})` : EMPTY_SQL,
+      sql`HAVING max(${IS_ACTIVE}) AND (${domain} = '' OR ${found ? sql`max(${found})` : sql`true`})`,
       // Keeps the row of companies without a domain.
       sql`ORDER BY ${domain} LIMIT {limit:UInt32}`,
     ),
@@ -87,6 +84,28 @@ export function domainsQuery(
       ...delivery.params,
       limit,
     },
+  };
+}
+
+/** Name of a domain to order by, if the domain matches the search. */
+export type NameRow = Pick<DomainRow, 'domain' | 'name_key'>;
+
+/** Names of domains without activity, because the name of a company counts for its visits too. */
+export function namesQuery(
+  { organizationId }: ReportParams,
+  domains: readonly string[],
+  search: string | undefined,
+): AnalyticsQuery {
+  const found = containsAny([sql`company.name_key`, sql`company.domain_key`], search);
+  return {
+    name: 'names_of_domains',
+    sql: joinLines(
+      sql`SELECT domain, argMin(${withoutAccents(sql`company.name_key`)}, company.id) AS name_key`,
+      sql`FROM ${records(OF_DOMAINS)} AS company`,
+      sql`GROUP BY domain`,
+      found ? sql`HAVING max(${found})` : EMPTY_SQL,
+    ),
+    params: { organization_id: organizationId, domains, ...(search !== undefined && { search }) },
   };
 }
 

@@ -51,6 +51,8 @@ export interface VisitingCompanies {
 /** The days whose visits are counted, in milliseconds since the epoch. `limit` is the largest number of companies to return. */
 export interface VisitingCompaniesSearch {
   organizationId: string;
+  /** Returns only these companies. `withoutDomain` stays the same. */
+  domains?: readonly string[] | undefined;
   /** Beginning of a day, inclusive. */
   createdFrom: number;
   /** Beginning of a day, exclusive. */

@@ -129,7 +129,18 @@ async function readVisitingCompanies(
   search: VisitingCompaniesSearch,
   signal: AbortSignal,
 ): Promise<VisitingCompanies> {
-  const { routing, query } = visitQuery(search);
+  const { routing, query: all } = visitQuery(search);
+  const hasNoDomain = { bool: { must_not: { exists: { field: COMPANY_DOMAIN } } } };
+  const query = search.domains
+    ? {
+        bool: {
+          filter: [
+            all,
+            { bool: { should: [{ terms: { [COMPANY_DOMAIN]: [...search.domains] } }, hasNoDomain] } },
+          ],
+        },
+      }
+    : all;
   const companies: CompanyVisits[] = [];
   let withoutDomain: number | undefined;
   let after: estypes.AggregationsCompositeAggregateKey | undefined;

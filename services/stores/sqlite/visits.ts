@@ -181,7 +181,7 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
 /** Counts visits by company over `visits_by_company`, which has the rows of a company side by side. */
 export function countVisitsByCompany(
   connection: Connection,
-  { limit, ...search }: VisitingCompaniesSearch,
+  { limit, domains, ...search }: VisitingCompaniesSearch,
 ): VisitingCompanies {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
@@ -191,15 +191,21 @@ export function countVisitsByCompany(
       sql`SELECT ${counted.count} FROM ${counted.table} WHERE ${where}`,
       ...values,
     ) as number;
+    const placed = sql`FROM visits INDEXED BY visits_by_company WHERE ${where} AND company_domain IS NOT NULL`;
     const companies = connection
       .rows<[string, bigint, bigint]>(
-        sql`SELECT company_domain, count(*), max(created_ms) FROM visits INDEXED BY visits_by_company
-          WHERE ${where} AND company_domain IS NOT NULL GROUP BY company_domain LIMIT ?`,
+        sql`SELECT company_domain, count(*), max(created_ms) ${placed}
+          ${domains ? sql`AND company_domain IN (SELECT value FROM json_each(?))` : EMPTY_SQL}
+          GROUP BY company_domain LIMIT ?`,
         ...values,
+        ...(domains ? [JSON.stringify(domains)] : []),
         limit,
       )
       .map(([domain, count, lastMs]) => ({ domain, count: Number(count), lastMs: Number(lastMs) }));
-    return { companies, withoutDomain: companies.reduce((rest, { count }) => rest - count, all) };
+    const allPlaced = domains
+      ? (connection.number(sql`SELECT count(*) ${placed}`, ...values) as number)
+      : companies.reduce((sum, { count }) => sum + count, 0);
+    return { companies, withoutDomain: all - allPlaced };
   });
 }
 

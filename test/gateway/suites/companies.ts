@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { reportParamsOf } from '../../../services/advertising/page.js';
+import { domainsQuery } from '../../../services/companies/queries.js';
 import { gatewaySuite, useGateway } from '../../support/gateway.js';
 import { Random, runs, SEED } from '../../support/random.js';
 
@@ -296,6 +298,37 @@ export const companies = gatewaySuite(`Companies by domain (TEST_SEED=${SEED})`,
     }
   });
 
+  it('search reads ads of active domains alone, also in the order of names', async () => {
+    const organization_id = 'org_inactive';
+    const key = await gateway.keyFor(organization_id);
+    const ids = ['active', 'idle_1', 'idle_2', 'idle_3'];
+    const records = ids.map((id) => ({ id, name: id, domain: `${id.replace('_', '-')}.example` }));
+    await gateway.ingest('network-a-companies', records, { key });
+    const delivery = { date: dayAt(0), campaign_id: 'cam_0', company_id: 'active', impressions: 1 };
+    await gateway.ingest('network-a-deliveries', [{ ...delivery, reported_at: '2026-11-10T00:00:00Z' }], {
+      key,
+    });
+    const visit = { id: 'v', createdAt: `${dayAt(0)}T00:00:00Z`, companyDomain: 'idle-2.example' };
+    await gateway.ingest('website-visits', [visit], { key });
+    const report = reportParamsOf(
+      {
+        ...{ organizationId: organization_id, body: whole as never },
+        services: { provisionalDays: 7, clock: { now: () => Date.parse('2026-11-21') } },
+      } as never,
+      ['impressions'],
+    );
+    for (const filters of [{}, { search: 'example' }]) {
+      const { rows } = await gateway.stores.analytics.query(domainsQuery(report, filters, true, 10));
+      expect(rows).to.have.length(1);
+      const { items } = await ask(
+        SEARCH,
+        { ...whole, ...filters, sort_by: 'name', sort_direction: 'asc' },
+        key,
+      );
+      expect(items.map(({ name }) => name)).to.deep.equal(['active', 'idle_2']);
+    }
+  });
+
   it('get answers the item of the list, whose figures its periods sum up, by any spelling', async () => {
     for (const { key } of worlds) {
       const { items } = await ask(SEARCH, whole, key);
@@ -400,6 +433,17 @@ export const companies = gatewaySuite(`Companies by domain (TEST_SEED=${SEED})`,
     expect([blank.status, blank.body.errors]).to.deep.equal([
       422,
       [{ pointer: '/domain', code: 'no_words', detail: 'domain must hold at least one letter or digit.' }],
+    ]);
+    const listed = await gateway.call(SEARCH, { ...whole, domains: ['acme.example', 'https://'] }, { key });
+    expect([listed.status, listed.body.errors]).to.deep.equal([
+      422,
+      [
+        {
+          pointer: '/domains/1',
+          code: 'no_words',
+          detail: 'domains[1] must hold at least one letter or digit.',
+        },
+      ],
     ]);
     const outside = await ask<{ company: Item }>(
       GET,
