@@ -231,7 +231,12 @@ describe('The gateway over HTTP', () => {
       expect(answer.status, path).to.equal(200);
       expect(answer.text.length, path).to.be.above(10);
     }
-    const ready = { ready: true, stopping: false, stores: { records: 'ok', analytics: 'ok' } };
+    const ready = {
+      ready: true,
+      writable: true,
+      stopping: false,
+      stores: { records: 'ok', analytics: 'ok' },
+    };
     expect((await get('/readyz')).body).to.deep.equal(ready);
   });
 
