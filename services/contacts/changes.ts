@@ -1,6 +1,6 @@
 /** The feed of changed contacts (contract 3.18). */
 import type { AudienceStore } from '../audiences/audience-store.js';
-import { requireAudience } from '../audiences/endpoints.js';
+import { requireAudiences } from '../audiences/endpoints.js';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { invalid, Problem } from '../http/problems.js';
 import { type CursorScope, scopeHash } from '../search/cursor.js';
@@ -9,7 +9,7 @@ import { withinFilter } from './bulk-memberships.js';
 import type { ChangeFeed, ChangePosition, ChangesRequest, ContactChange } from './change-feed.js';
 import type { ContactStore } from './contact-store.js';
 import { type ContactChangeItem, ContactChangesRequest, ContactChangesResponse } from './schema.js';
-import { searchContacts, toContactSearch } from './search.js';
+import { namedAudiences, searchContacts, toContactSearch } from './search.js';
 
 interface ChangesServices {
   records: ChangeFeed & Pick<ContactStore, 'searchContactKeys'> & Pick<AudienceStore, 'getAudience'>;
@@ -46,9 +46,9 @@ const listChanges = endpoint({
     const { body, organizationId, services, signal } = context;
     const scope = { operation: context.operation, organizationId, filters: { ...body.filter } };
     const cursor = body.cursor ? readCursor(scope, body.cursor) : undefined;
-    // Only the first page requires the audience. If it is deleted later, the feed names each of its contacts as absent.
-    if (body.filter?.audience_id && !cursor)
-      await requireAudience(services.records, organizationId, body.filter.audience_id, context);
+    // Only the first page requires the audiences. If one is deleted later, the feed names each of its contacts.
+    if (body.filter && !cursor)
+      await requireAudiences(services.records, organizationId, namedAudiences(body.filter), context);
     const { search, reading } = await searchOf(context);
     if (cursor && cursor.reading !== reading) throw expired();
     const after = cursor?.position ?? (body.from === 'now' ? 'now' : undefined);

@@ -126,7 +126,10 @@ export const changes = gatewaySuite('The feed of changes', (start) => {
     const { next_cursor: cursor } = await read({ limit: 1 });
     expectRules(await call(PATH, { cursor, filter: { country: 'US' } }), ['/cursor cursor_mismatch']);
     expectRules(await call(PATH, { cursor, from: 'now' }), ['/from not_with_cursor']);
-    expectProblem(await call(PATH, { filter: { audience_id: 'none' } }), 404, 'audience_not_found', {});
+    const ofNone = { audience_id: 'none' };
+    for (const filter of [ofNone, { any_of: [ofNone] }, { none_of: [ofNone] }]) {
+      expectProblem(await call(PATH, { filter }), 404, 'audience_not_found', {});
+    }
   });
 
   it('answers 410 for a cursor of another numbering', async () => {
