@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
-import type { ChangePosition } from '../../services/contacts/change-feed.js';
+import type { ChangePosition, ChangesRequest } from '../../services/contacts/change-feed.js';
+import type { Contact } from '../../services/contacts/schema.js';
+import type { Json } from '../../services/shared/json.js';
 import { systemClock } from '../../services/shared/time.js';
 import type { OpenedAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { RecordStore } from '../../services/stores/common/record-store.js';
@@ -241,6 +244,71 @@ export function testSqlFollower(
     expect(during).to.deep.equal([['ann', 'other']]);
     expect(await ids()).to.deep.equal(['ann', 'bob', 'other']);
     expect(await tables()).to.deep.equal([]);
+  });
+
+  it('shows no contact until the new copy if a restored data folder has adopted erasures', async () => {
+    const [position] = (await allCopies([copy]).readPositions()) as [ChangePosition];
+    const cleared: unknown[] = [];
+    const restored = {
+      ...records,
+      copied: {
+        ...records.copied,
+        noteCopy: async () => undefined,
+        hasErasedSince: async () => cleared.length === 0,
+      },
+      readChanges: async (request: ChangesRequest, signal?: AbortSignal) =>
+        typeof request.after === 'object' && request.after.epoch === position.epoch && cleared.length === 0
+          ? { kind: 'expired' as const }
+          : records.readChanges(request, signal),
+    };
+    const watched = {
+      ...copy,
+      async clearContacts() {
+        await copy.clearContacts();
+        cleared.push(await ids());
+      },
+    };
+    await new SqlFollower({ records: restored, copies: [watched], clock: systemClock }).run();
+    expect(cleared).to.deep.equal([[]]);
+    expect(await ids()).to.deep.equal(['ann', 'bob', 'other']);
+  });
+
+  it('writes at most 16 MiB of contacts at once, besides one page', async () => {
+    const big = 'x'.repeat(10_000);
+    const changes = Array.from({ length: 1000 }, (_, index) => ({
+      organizationId: ORGANIZATION,
+      contactId: String(index),
+      contact: big as Json<Contact>,
+    }));
+    const next = { epoch: 'big', after: [1], start: [1] };
+    let pages = 4;
+    const readChanges = async () => ({ kind: 'page' as const, changes, next, more: --pages > 0 });
+    const written: number[] = [];
+    const insertContacts = async (inserted: readonly unknown[]) => void written.push(inserted.length);
+    const copies = [{ ...copy, insertContacts, dropAbandoned: async () => undefined }];
+    await new SqlFollower({ records: { ...records, readChanges }, copies, clock: systemClock }).run();
+    expect(written.slice(0, 2)).to.deep.equal([2000, 2000]);
+  });
+
+  it('writes audiences at most a fifth of the time, and does not claim to have followed meanwhile', async () => {
+    let begun = 0;
+    const slow = newFollower({
+      ...copy,
+      async begin(made) {
+        begun++;
+        await sleep(1000);
+        return copy.begin(made);
+      },
+    });
+    await write('audiences', [{ id: 'a', name: 'first' }]);
+    await slow.run(undefined, true);
+    const followedAt = await slow.followedAt();
+    await write('audiences', [{ id: 'a', name: 'second' }]);
+    await slow.run(undefined, true);
+    expect(begun).to.equal(1);
+    expect(await slow.followedAt()).to.equal(followedAt);
+    await slow.run();
+    expect((await rows('audiences')).map(({ name }) => name)).to.deep.equal(['second']);
   });
 
   it('ends right whatever step it is killed at, while it follows and while it makes a new copy', async () => {

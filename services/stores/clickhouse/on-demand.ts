@@ -85,6 +85,7 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
 function copyOnDemand(isEmpty: () => boolean, use: () => Promise<SqlCopy>): SqlCopy {
   return {
     readPosition: async () => (isEmpty() ? null : (await use()).readPosition()),
+    clearContacts: async () => (isEmpty() ? undefined : (await use()).clearContacts()),
     hasOtherTables: async () => !isEmpty() && (await use()).hasOtherTables(),
     dropAbandoned: async () => (isEmpty() ? undefined : (await use()).dropAbandoned()),
     hide: async (...contacts) => (isEmpty() ? undefined : (await use()).hide(...contacts)),

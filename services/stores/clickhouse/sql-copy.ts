@@ -120,6 +120,9 @@ export function sqlCopy(clickhouse: ClickHouse): SqlCopy {
       };
     },
 
+    clearContacts: () =>
+      clickhouse.command(name, sql`TRUNCATE TABLE contacts SETTINGS max_table_size_to_drop = 0`, true),
+
     hasOtherTables: async () => (await nextTables()).length > 0,
 
     async dropAbandoned() {

@@ -75,6 +75,8 @@ export interface SqlCopy {
   /** Creates empty tables. */
   begin(tables: readonly CopiedTable[]): Promise<NewTables>;
   /** Whether there are tables besides those that SQL reads: tables that are being made, or former tables that are not dropped yet. */
+  /** Removes all contacts from the table that SQL reads. */
+  clearContacts(): Promise<void>;
   hasOtherTables(): Promise<boolean>;
   /** Drops tables that a killed process left. */
   dropAbandoned(): Promise<void>;

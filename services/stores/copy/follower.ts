@@ -16,11 +16,13 @@ const LOG_INTERVAL_MS = 600_000;
 const HEARTBEAT_MS = 10_000;
 const CONTACTS_PER_READ = 1000;
 const CONTACTS_PER_BATCH = 10_000;
+const CHARACTERS_PER_BATCH = 16 * 1024 * 1024;
 const VISITS_PER_BATCH = 2000;
 /** Pause between whole copies of a store whose feed does not name deleted contacts. */
 const COPY_WITHOUT_MARKS_MS = 3_600_000;
 /** The pause after a copy for erasures, as a multiple of its duration: such copies take at most a fifth of the time. */
 const PAUSE_PER_COPY = 4;
+const pauseEnd = (begun: number) => performance.now() + PAUSE_PER_COPY * (performance.now() - begun);
 
 const NEVER_ABORTED = new AbortController().signal;
 
@@ -48,15 +50,15 @@ export class SqlFollower {
    * Copies what was acknowledged before the call, unless another process follows. Throws the errors of the stores, and the reason of the
    * signal.
    */
-  async run(signal: AbortSignal = NEVER_ABORTED): Promise<void> {
-    const running = this.#followers.map((each) => each.run(signal));
+  async run(signal: AbortSignal = NEVER_ABORTED, isPaced = false): Promise<void> {
+    const running = this.#followers.map((each) => each.run(signal, isPaced));
     await Promise.allSettled(running);
     await Promise.all(running);
   }
 
   /** Follows about once a second. */
   start(options: Pick<PeriodicJobOptions, 'log' | 'runs'>): PeriodicJob {
-    return new PeriodicJob((signal) => this.run(signal), {
+    return new PeriodicJob((signal) => this.run(signal, true), {
       ...options,
       name: 'sql_copy',
       intervalMs: INTERVAL_MS,
@@ -96,6 +98,8 @@ class CopyFollower {
   /** Monotonic time before which no copy is made for erasures. */
   #nextCopyAt = -Infinity;
   #copiedAllAt = performance.now();
+  /** Monotonic time before which paced runs write no audiences. */
+  #nextAudiencesAt = -Infinity;
 
   constructor(options: CopyFollowerOptions) {
     this.#options = options;
@@ -105,10 +109,10 @@ class CopyFollower {
     return this.#followedAt ?? (await this.#options.copy.readPosition())?.followedAt ?? null;
   }
 
-  run(signal: AbortSignal): Promise<void> {
+  run(signal: AbortSignal, isPaced: boolean): Promise<void> {
     return this.#mutex.runExclusive(async () => {
       try {
-        await this.#follow(signal);
+        await this.#follow(signal, isPaced);
       } catch (error) {
         // The position is read again, because a statement may have succeeded although its response was lost.
         this.#position = undefined;
@@ -118,7 +122,7 @@ class CopyFollower {
     });
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
+  async #follow(signal: AbortSignal, isPaced: boolean): Promise<void> {
     const { records, copy, clock, index } = this.#options;
     const now = clock.now();
     await this.#requireLease();
@@ -127,7 +131,12 @@ class CopyFollower {
       this.#position = await copy.readPosition();
       if (this.#position) await records.copied.noteCopy?.(index, this.#position.contacts);
     }
-    if (this.#position && !(await this.#advance(this.#position, signal))) this.#position = null;
+    if (this.#position && !(await this.#advance(this.#position, signal, isPaced))) {
+      // A restored data folder may hold contacts in SQL whose erasure it has adopted.
+      const { noteCopy, hasErasedSince } = records.copied;
+      if (noteCopy && (await hasErasedSince(this.#position.contacts))) await copy.clearContacts();
+      this.#position = null;
+    }
     const isOld = performance.now() - this.#copiedAllAt > COPY_WITHOUT_MARKS_MS;
     if (isOld && !records.copied.keepsMarks) this.#position = null;
     if (!this.#position) {
@@ -143,7 +152,7 @@ class CopyFollower {
     ) {
       const begun = performance.now();
       this.#position = await this.#copyContacts(this.#position, signal);
-      this.#nextCopyAt = performance.now() + PAUSE_PER_COPY * (performance.now() - begun);
+      this.#nextCopyAt = pauseEnd(begun);
     }
   }
 
@@ -154,15 +163,19 @@ class CopyFollower {
   }
 
   /** Writes what has changed since the position. False if the position has expired. */
-  async #advance(from: CopyPosition, signal: AbortSignal): Promise<boolean> {
+  async #advance(from: CopyPosition, signal: AbortSignal, isPaced: boolean): Promise<boolean> {
     const { records, copy, clock } = this.#options;
     const now = clock.now();
     const reached = await this.#writeContacts(copy, from, signal);
     if (!reached) return false;
     this.#position = reached;
     const visits = await this.#writeVisits(copy, reached.visits, signal);
-    const audiences = await records.copied.readAudienceVersion();
+    const version = await records.copied.readAudienceVersion();
+    const isChanged = version !== reached.audiences;
+    const isPostponed = isChanged && isPaced && performance.now() < this.#nextAudiencesAt;
+    const audiences = isPostponed ? reached.audiences : version;
     if (audiences !== reached.audiences) {
+      const begun = performance.now();
       const made = await copy.begin(['audiences']);
       try {
         for await (const lines of records.copied.readAudiences()) await made.insertAudiences(lines);
@@ -170,14 +183,15 @@ class CopyFollower {
       } finally {
         await made.drop();
       }
+      this.#nextAudiencesAt = pauseEnd(begun);
     }
-    const position = { ...reached, visits, audiences, followedAt: now };
+    const position = { ...reached, visits, audiences, followedAt: isPostponed ? reached.followedAt : now };
     const isMoved = visits !== reached.visits || audiences !== reached.audiences;
     const isSilent = records.copied.holdsLease !== undefined && now - reached.followedAt > HEARTBEAT_MS;
     // A process that migrates may have replaced the table.
     if (isSilent && !(await copy.readPosition())) return false;
     if (isMoved || isSilent) this.#position = await this.#insert(copy, [], position);
-    this.#followedAt = now;
+    if (!isPostponed) this.#followedAt = now;
     return true;
   }
 
@@ -203,7 +217,7 @@ class CopyFollower {
     try {
       const from = { ...current, contacts: null };
       const filled = await this.#writeContacts(made, from, signal, async () => {
-        if (!this.#position || !(await this.#advance(this.#position, signal)))
+        if (!this.#position || !(await this.#advance(this.#position, signal, true)))
           throw new CannotFollowError('the position has expired');
       });
       const { visits, audiences } = this.#position as CopyPosition;
@@ -233,6 +247,7 @@ class CopyFollower {
     const { records } = this.#options;
     let position = from;
     let batch: ContactChange[] = [];
+    let characters = 0;
     for (;;) {
       signal.throwIfAborted();
       const { contacts } = position;
@@ -242,12 +257,15 @@ class CopyFollower {
       if (page.kind === 'unavailable') throw new Error('the store has no feed of changes');
       if (page.kind === 'expired') return null;
       batch.push(...page.changes);
+      for (const { contact } of page.changes) characters += contact?.length ?? 0;
       const reached = { ...position, contacts: page.next };
       // While a job changes contacts, `more` stays true even if nothing more is in the feed yet.
       const isLast = !page.more || (page.changes.length === 0 && !isBehindStart(page.next));
-      if (batch.length > 0 && (isLast || batch.length >= CONTACTS_PER_BATCH)) {
+      const isFull = batch.length >= CONTACTS_PER_BATCH || characters >= CHARACTERS_PER_BATCH;
+      if (batch.length > 0 && (isLast || isFull)) {
         position = await this.#insert(tables, batch, reached);
         batch = [];
+        characters = 0;
         await afterBatch();
       } else position = reached;
       if (isLast) return { ...position, contacts: page.next };
