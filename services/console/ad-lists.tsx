@@ -10,6 +10,7 @@ import type { Column } from './components/table.js';
 import { change, daysBetween, figure, NONE, periodsOf, rangeText } from './format.js';
 import { METRICS, type Point, SHOWN_COMPANY_METRICS, SHOWN_METRICS, withParts } from './metrics.js';
 import { href } from './router.js';
+import { missingScopeOf } from './session.js';
 import { type Answer, shownOf, useRequest } from './use-request.js';
 
 /** Fields that every item of the three lists has. */
@@ -55,6 +56,8 @@ const companyHref = (company_id: string) => pageHref('company', { company_id });
 
 /** Scopes that the pages of companies need. */
 export const COMPANY_SCOPES: readonly Scope[] = ['advertising:read', 'visits:read', 'contacts:read'];
+/** Whether the key sees companies with their visits and people. Other keys see the ads alone. */
+export const seesCompanies = () => missingScopeOf(COMPANY_SCOPES) === null;
 /** The page of a company with its ads, visits and people. */
 export const domainHref = (domain: string) => href('/companies/company', { ...reportParams(), domain });
 
@@ -157,7 +160,13 @@ export const AD_LISTS = {
         label: 'Company',
         sort: 'name',
         cell: (item) => (
-          <a href={typeof item.domain === 'string' ? domainHref(item.domain) : companyHref(item.id)}>
+          <a
+            href={
+              typeof item.domain === 'string' && seesCompanies()
+                ? domainHref(item.domain)
+                : companyHref(item.id)
+            }
+          >
             {nameOf(item)}
           </a>
         ),

@@ -1,6 +1,6 @@
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import type { Scope } from '../http/scopes.js';
-import { COMPANY_SCOPES } from './ad-lists.js';
+import { COMPANY_SCOPES, seesCompanies } from './ad-lists.js';
 import { type FailureText, failureOf } from './api.js';
 import { Help } from './components/help.js';
 import { NoticeBar } from './components/notice-bar.js';
@@ -74,11 +74,16 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/visits': Visits,
   '/companies': Companies,
   '/companies/company': CompanyPage,
-  // Addresses of companies from before they had pages of their own stay.
-  '/advertising': () => (param('tab') === 'companies' ? <Companies /> : <Advertising />),
+  // Addresses of companies from before they had pages of their own stay. The companies of a campaign are those that it reached.
+  '/advertising': () =>
+    param('tab') === 'companies' && param('campaign') === '' && seesCompanies() ? (
+      <Companies />
+    ) : (
+      <Advertising />
+    ),
   '/advertising/campaign': Campaign,
   '/advertising/creative': Creative,
-  '/advertising/company': () => (param('domain') === '' ? <Company /> : <CompanyPage />),
+  '/advertising/company': () => (param('domain') !== '' && seesCompanies() ? <CompanyPage /> : <Company />),
   '/advertising/influence': Influence,
   '/sql': Sql,
   '/import': Import,

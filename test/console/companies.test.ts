@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { expectAccessible, useConsole } from './browser.js';
 
 const PAGE = 25;
@@ -95,6 +96,84 @@ describe('Companies that engaged, and the people known there, by keyboard alone'
     await sees(`${total} companies selected`);
     await adding().click();
     await sees(`You know ${people} people at ${total} companies, by the domain of their company.`);
+  });
+
+  it('a selection that is read while the filters change is not of the new filters', async () => {
+    await c.open(`/companies?start=${WEEK.start_date}&end=${WEEK.end_date}`);
+    await c.page.locator('tbody input[type=checkbox]').first().check();
+    let release: () => void = () => undefined;
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const isHeld = c.page.waitForRequest(
+      (request) => request.postData()?.includes('"page_size":200') ?? false,
+    );
+    await c.page.route('**/api/companies/search', async (route) => {
+      if (route.request().postData()?.includes('"page_size":200')) await isReleased;
+      await route.continue();
+    });
+    await button(/^Select (all|the first)/).click();
+    await isHeld;
+    await c.page.getByLabel('Search companies').fill('northwind');
+    await c.page.waitForURL(/query=northwind/);
+    release();
+    await sees(/companies selected\.$/);
+    expect(await c.page.locator('.selection').count()).to.equal(0);
+    await c.page.unroute('**/api/companies/search');
+  });
+
+  it('people who are known only by an email are counted, and the dialog says that they are not added', async () => {
+    const domain = 'only-by-email.example';
+    const records = {
+      'website-visits': [
+        {
+          organizationId: DEMO_ORGANIZATION,
+          id: 'v_email',
+          createdAt: `${daysAgo(2)}T00:00:00Z`,
+          companyDomain: domain,
+        },
+      ],
+      contacts: [
+        { organization_id: DEMO_ORGANIZATION, contact_id: 'con_email', work_emails: [`ann@${domain}`] },
+      ],
+    };
+    for (const [stream, all] of Object.entries(records)) {
+      const answer = await c.gateway.ingest(stream, all, { key: c.key });
+      expect(answer.body, answer.text).to.include({ accepted: 1 });
+    }
+    await c.gateway.stores.records.refresh();
+    await c.open(`/companies/company?domain=${domain}&start=${WEEK.start_date}&end=${WEEK.end_date}`);
+    await adding().click();
+    await sees('You know nobody at 1 company, by the domain of their company.');
+    await sees('People who are known there only by an email are not added.');
+  });
+
+  it('a campaign leads to the companies that it reached, and to no others', async () => {
+    const { items: campaigns } = await c.read<{ items: { id: string }[] }>(
+      '/api/advertising/network_a/campaigns',
+      { ...WEEK, sort_by: 'impressions' },
+    );
+    const id = campaigns[0]?.id ?? '';
+    const { total_count: total } = await c.read<Companies>('/api/advertising/network_a/companies', {
+      ...{ ...WEEK, campaign_ids: [id] },
+    });
+    expect(total).to.be.above(10);
+    await c.open(`/advertising/campaign?campaign_id=${id}&start=${WEEK.start_date}&end=${WEEK.end_date}`);
+    await c.page.getByRole('link', { name: `Show all ${total} companies` }).click();
+    await c.page.locator('output.total', { hasText: `${total} companies` }).waitFor();
+  });
+
+  it('a key for advertising alone has the list and the pages of companies with their ads', async () => {
+    const key = await c.gateway.keyFor(DEMO_ORGANIZATION, ['advertising:read']);
+    const range = `start=${WEEK.start_date}&end=${WEEK.end_date}`;
+    await c.open(`/advertising?tab=companies&${range}`, key);
+    const link = c.page.getByRole('table', { name: 'Companies' }).locator('tbody a').first();
+    const name = (await link.textContent()) ?? '';
+    await link.click();
+    await c.page.getByRole('heading', { name, level: 1 }).waitFor();
+    await c.page.getByRole('table', { name: 'Campaigns' }).waitFor();
+    await c.page.getByRole('link', { name: '← Companies' }).click();
+    await c.page.getByRole('table', { name: 'Companies' }).waitFor();
   });
 
   it('an SQL result with contacts or domains offers the same', async () => {

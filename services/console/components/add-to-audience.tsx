@@ -1,7 +1,7 @@
 /** Adds contacts to an audience that is picked or named. */
 import type { JSX } from 'preact';
 import type { Scope } from '../../http/scopes.js';
-import { plural } from '../format.js';
+import { count, plural } from '../format.js';
 import { changeMembers, createAudienceOf, type Target } from '../memberships.js';
 import type { Notice } from '../notice.js';
 import { missingScopeOf, organizationId, useSession } from '../session.js';
@@ -58,13 +58,14 @@ interface AddPeopleAtProps extends Pick<AddToAudienceProps, 'run'> {
 export function AddPeopleAt({ domains, run }: AddPeopleAtProps) {
   return (
     <AddToAudience label="Add the people known there to an audience" run={run}>
-      {(picker) => <PeopleAt domains={domains.slice(0, MAX_DOMAINS)} picker={picker} />}
+      {(picker) => <PeopleAt domains={domains} picker={picker} />}
     </AddToAudience>
   );
 }
 
-function PeopleAt({ domains, picker }: AddPeopleAtProps & { picker(target: Target): JSX.Element }) {
-  const filter = { company_domains: [...domains] };
+function PeopleAt({ domains: all, picker }: AddPeopleAtProps & { picker(target: Target): JSX.Element }) {
+  const domains = all.slice(0, MAX_DOMAINS);
+  const filter = { company_domains: domains };
   const answer = useRequest('/api/contacts/search', {
     organization_id: organizationId.value,
     ...filter,
@@ -74,13 +75,19 @@ function PeopleAt({ domains, picker }: AddPeopleAtProps & { picker(target: Targe
     return answer.error ? <Failed what="The people" answer={answer} /> : <p class="note">Counting …</p>;
   const { total_count: total } = answer.data;
   const companies = plural(domains.length, 'company', 'companies');
-  if (total === 0) return <p class="note">Nobody is known at {companies}.</p>;
   return (
     <>
       <p class="note">
-        You know {plural(total, 'person', 'people')} at {companies}, by the domain of their company.
+        You know {total === 0 ? 'nobody' : plural(total, 'person', 'people')} at {companies}, by the domain of
+        their company. People who are known there only by an email are not added.
       </p>
-      {picker({ filter, total })}
+      {all.length > MAX_DOMAINS && (
+        <p class="note">
+          These are the first {count(MAX_DOMAINS)} of the {count(all.length)} companies. Add the others
+          afterwards.
+        </p>
+      )}
+      {total > 0 && picker({ filter, total })}
     </>
   );
 }

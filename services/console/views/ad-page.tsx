@@ -10,6 +10,7 @@ import {
   figureColumns,
   nameOf,
   oldFigures,
+  seesCompanies,
   Totals,
   useAds,
   words,
@@ -52,7 +53,7 @@ type Filter = Pick<
 type Facts = readonly (readonly [label: string, value: (item: AdItem) => ComponentChildren])[];
 
 const listHref = (tab: keyof typeof AD_LISTS, params: Record<string, string> = {}) =>
-  tab === 'companies'
+  tab === 'companies' && params.campaign === undefined && seesCompanies()
     ? href('/companies', { ...reportParams(), ...params })
     : href('/advertising', { tab: tab === 'campaigns' ? null : tab, ...reportParams(), ...params });
 
@@ -293,7 +294,11 @@ export function Creative() {
 }
 
 const COMPANY_FACTS: Facts = [
-  ['Domain', ({ domain }) => typeof domain === 'string' && <a href={domainHref(domain)}>{domain}</a>],
+  [
+    'Domain',
+    ({ domain }) =>
+      typeof domain === 'string' && (seesCompanies() ? <a href={domainHref(domain)}>{domain}</a> : domain),
+  ],
   fact('Industry', 'industry'),
   fact('Employees', 'employee_range'),
   fact('Country', 'country'),
@@ -301,9 +306,10 @@ const COMPANY_FACTS: Facts = [
   fact('Network id', 'network_a_company_id'),
 ];
 
-/** Filters by id, or by id of the network. */
+/** Filters by id, by id of the network, or by domain. */
 function companyFilter(): Filter | undefined {
-  const [id, networkId] = [param('company_id'), param('network_a_company_id')];
+  const [id, networkId, domain] = [param('company_id'), param('network_a_company_id'), param('domain')];
+  if (domain !== '') return { domains: [domain] };
   if (networkId !== '') return { network_a_company_ids: [networkId] };
   return id === '' ? undefined : { company_ids: [id] };
 }

@@ -7,6 +7,7 @@ import {
   campaignHref,
   figureColumns,
   oldFigures,
+  seesCompanies,
   Totals,
   useAds,
   words,
@@ -64,8 +65,7 @@ const CURRENCIES = [
   'BRL',
 ];
 
-const TABS = ['campaigns', 'creatives'] as const;
-const isList = (name: string): name is (typeof TABS)[number] => TABS.some((tab) => tab === name);
+const isList = (name: string): name is keyof typeof AD_LISTS => Object.hasOwn(AD_LISTS, name);
 
 /** Objectives of the server. A new objective does not compile until it is added here. */
 const OBJECTIVES: Record<(typeof OBJECTIVE_TYPES)[number], string> = {
@@ -121,7 +121,7 @@ function chartedText({ one, many }: AdList, items: number, total: number): strin
 export function Advertising() {
   const scope = missingScope('advertising:read');
   const tab = isList(param('tab')) ? param('tab') : 'campaigns';
-  const list: AdList = AD_LISTS[tab as (typeof TABS)[number]];
+  const list: AdList = AD_LISTS[tab as keyof typeof AD_LISTS];
   const report = reportOf();
   const charts = chartMetrics(list.available, list.charts);
   const metrics = [...new Set([...list.metrics, ...charts])];
@@ -165,7 +165,10 @@ export function Advertising() {
         <Segments
           label="Table"
           items={[
-            ...TABS.map((name) => [AD_LISTS[name].label, tabHref(name), name === tab] as const),
+            // Companies have a view of their own for keys that may open it.
+            ...Object.entries(AD_LISTS)
+              .filter(([name]) => name === tab || name !== 'companies' || !seesCompanies())
+              .map(([name, { label }]) => [label, tabHref(name), name === tab] as const),
             ['What followed', href('/advertising/influence', reportParams()), false],
           ]}
         />

@@ -1,5 +1,5 @@
 /** Companies by domain: who engaged with ads, who visited, and whom the organization knows. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { CompanyActivity, CompanySort } from '../../companies/schema.js';
 import type { Contact } from '../../contacts/schema.js';
 import type { Visit } from '../../visits/schema.js';
@@ -29,6 +29,7 @@ const SEARCH = '/api/companies/search';
 const PAGE = 25;
 /** Companies that one request reads to select all that match. */
 const MOST = 200;
+const NO_DOMAINS: ReadonlySet<string> = new Set();
 
 const figure = (label: string, sort: CompanySort | undefined, of: (item: CompanyActivity) => number) => ({
   label,
@@ -75,10 +76,11 @@ export function Companies() {
   const body = { ...filters, page: pageParam(), page_size: PAGE };
   const answer = useRequest(SEARCH, scope ? null : body);
   const { data, of } = shownOf(answer) ?? {};
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   // The selection belongs to the filters, and stays on other pages of the list.
   const asked = JSON.stringify(filters);
-  useEffect(() => setChosen(new Set()), [asked]);
+  const [selection, setSelection] = useState({ asked, domains: NO_DOMAINS });
+  const chosen = selection.asked === asked ? selection.domains : NO_DOMAINS;
+  const setChosen = (domains: ReadonlySet<string>) => setSelection({ asked, domains });
   if (scope) return <NoPermission scope={scope} what="companies" />;
   const rows = data?.items ?? [];
   const toggle = (domains: readonly string[], isChosen: boolean) => {

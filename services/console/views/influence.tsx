@@ -305,7 +305,12 @@ function Evidence({ item, outcomeDays }: { item: Item; outcomeDays: number }) {
       <h3>{plural(item.visits, 'visit')} after</h3>
       <Trouble answer={found} />
       {visits.length > 0 && (
-        <Table label="Visits after" columns={VISIT_COLUMNS} pages={[visits]} keyOf={({ id }) => id} />
+        <Table
+          label="Visits after"
+          columns={VISIT_COLUMNS}
+          pages={[visits]}
+          keyOf={({ id, createdAt }) => `${id} ${createdAt}`}
+        />
       )}
       {item.visits > 0 && (
         <p>
