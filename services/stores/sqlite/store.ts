@@ -13,6 +13,7 @@ import type { HideContacts } from '../common/sql-copy.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { getAudience } from './audiences.js';
 import type { Connection } from './connection.js';
+import { expireUnmarked } from './contacts/absences.js';
 import { contactStore } from './contacts/store.js';
 import { copiedRecords } from './copied-records.js';
 import { readFigures } from './counts.js';
@@ -85,6 +86,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     changesDays = settingSchemas.REACHLINE_CHANGES_DAYS.default,
   } = options;
   const connection = await openDatabase(dataDir, CACHE_MB.migrations, options.onRebuild);
+  if (changesDays > 0) expireUnmarked(connection);
   connection.close();
   const path = join(dataDir, SEARCH_FILE);
   const writer: Writer = new WorkerClient(WRITER, {

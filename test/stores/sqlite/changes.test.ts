@@ -75,6 +75,21 @@ describe('A position in the feed of changes', () => {
     expect(await read(dataDir, position, 0)).to.deep.equal({ kind: 'unavailable' });
   });
 
+  it('expires if a contact was deleted after it while the server kept no marks', async () => {
+    const store = await openSqliteStore({ dataDir, searchProcesses: 1, changesDays: 0 });
+    await store.deleteContacts({ organizationId: 'org', contactIds: ['nobody'] });
+    await store.close();
+    expect(await read(dataDir, position)).to.deep.include({ kind: 'page', changes: [] });
+    const without = await openSqliteStore({ dataDir, searchProcesses: 1, changesDays: 0 });
+    await load(without, 'org', [{ contact_id: 'c2' }]);
+    await without.deleteContacts({ organizationId: 'org', contactIds: ['c2'] });
+    await without.close();
+    await expectExpired(dataDir);
+    const again = await read(dataDir);
+    if (again.kind !== 'page') throw new Error(again.kind);
+    expect(await read(dataDir, again.next)).to.deep.include({ kind: 'page', changes: [] });
+  });
+
   it('names an erased contact for seven days, after which no byte of its id is left', async () => {
     const clock = { now: Date.now };
     const store = await openSqliteStore({ dataDir, searchProcesses: 1, clock });

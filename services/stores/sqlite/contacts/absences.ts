@@ -8,13 +8,32 @@ import type { WriteSession } from '../writes/write-session.js';
 
 const MARKS_PER_STATEMENT = 1000;
 
+/** Without marks, notes the number of the change: positions before it expire once a server keeps marks. */
 export function noteAbsence(session: WriteSession, organization: number, id: string): void {
-  if (!session.keepsMarks) return;
-  session.connection.run(
+  const { connection, keepsMarks } = session;
+  if (!keepsMarks) {
+    connection.run(
+      sql`INSERT OR REPLACE INTO counters (name, value) VALUES ('unmarked_change', ?)`,
+      session.nextChange(),
+    );
+    return;
+  }
+  connection.run(
     sql`INSERT OR REPLACE INTO absent_contacts (organization, id, change) VALUES (?, ?, ?)`,
     organization,
     id,
     session.nextChange(),
+  );
+}
+
+/** Called when a server begins to keep marks: positions before the last change without a mark expire. */
+export function expireUnmarked(connection: Connection): void {
+  const isExpired = sql`marks_from < (SELECT value FROM counters WHERE name = 'unmarked_change')`;
+  // Without this check, each start of a process would wait for the writes of the others.
+  if (!connection.row(sql`SELECT 1 FROM change_feed WHERE ${isExpired}`)) return;
+  connection.run(
+    sql`UPDATE change_feed SET marks_from = (SELECT value FROM counters WHERE name = 'unmarked_change')
+      WHERE ${isExpired}`,
   );
 }
 
