@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Sql, sql } from '../../shared/sql.js';
 import { SqliteFile } from '../common/sqlite-file.js';
 
@@ -5,6 +6,9 @@ export type SqlValue = string | number | bigint | null;
 
 /** Milliseconds that a statement waits for the write lock of another process. */
 const BUSY_TIMEOUT_MS = 5000;
+
+/** Maximum prepared statements. Filters of searches lead to statements of unlimited number, of up to some tens of kB each. */
+const MAX_STATEMENTS = 500;
 
 type Statement = ReturnType<SqliteFile['prepare']>;
 
@@ -15,10 +19,10 @@ export interface ConnectionOptions {
   readOnly?: boolean;
 }
 
-/** A connection for one thread. Statements are prepared once. Rows are arrays, and their integers are bigint. */
+/** A connection for one thread. The statements used last stay prepared. Rows are arrays, and their integers are bigint. */
 export class Connection {
   readonly #file: SqliteFile;
-  readonly #statements = new Map<string, Statement>();
+  readonly #statements = new LRUCache<string, Statement>({ max: MAX_STATEMENTS });
 
   constructor(path: string, options: ConnectionOptions) {
     this.#file = new SqliteFile(path, BUSY_TIMEOUT_MS);
@@ -68,7 +72,10 @@ export class Connection {
 
   /** Yields rows one by one, for results that would take much memory as a list. */
   each<Row extends readonly unknown[]>(statement: Sql, ...values: SqlValue[]): IterableIterator<Row> {
-    return this.#statement(statement).iterate(...values) as unknown as IterableIterator<Row>;
+    const prepared = this.#statement(statement);
+    const rows = prepared.iterate(...values) as unknown as IterableIterator<Row>;
+    // An iterator of the driver points to its statement without keeping the statement from being collected.
+    return Object.assign(rows, { prepared });
   }
 
   /** Runs `work` so that all its reads see one snapshot. */

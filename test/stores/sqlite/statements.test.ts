@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { sql } from '../../../services/shared/sql.js';
+import { joinSql, sql } from '../../../services/shared/sql.js';
+import { SqliteFile } from '../../../services/stores/common/sqlite-file.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import {
   allOf,
@@ -32,6 +33,28 @@ describe('Statements of the SQLite store', () => {
     expect(() => connection.exec(text)).to.throw();
     // @ts-expect-error
     expect(() => connection.row(sql`SELECT ${text}`)).to.throw();
+  });
+
+  it('stay prepared while they are used, and are forgotten among many others', () => {
+    const { prepare } = SqliteFile.prototype;
+    const prepared: string[] = [];
+    SqliteFile.prototype.prepare = function (statement) {
+      prepared.push(statement.text);
+      return prepare.call(this, statement);
+    };
+    try {
+      const [used, unused] = [sql`SELECT 'used'`, sql`SELECT 'unused'`];
+      connection.row(unused);
+      for (let other = 0; other < 1000; other++) {
+        connection.row(used);
+        connection.row(sql`SELECT ${joinSql([sql`1`, sql`${other}`], ', ')}`);
+      }
+      connection.row(unused);
+      const times = (text: string) => prepared.filter((each) => each === text).length;
+      expect([times(used.text), times(unused.text)]).to.deep.equal([1, 2]);
+    } finally {
+      SqliteFile.prototype.prepare = prepare;
+    }
   });
 
   it('match words alone, whatever signs the words have', () => {
