@@ -151,5 +151,25 @@ export function recordStoreSegments(open: Open): void {
       );
       expect(some, 'requests that divide the contacts').to.be.above(25);
     });
+
+    it('tell apart ids of imports that differ in one character', async () => {
+      const imports = freshOrganization();
+      const ids = ['a b', 'a%20b', 'a%2520b', "a'b", 'a%27b', 'ab', 'Ab', '^ab'];
+      await load(
+        opened.store,
+        imports,
+        ids.map((data_import_id, index) => ({ contact_id: `c${index}`, data_import_id })),
+      );
+      for (const [index, data_import_id] of ids.entries()) {
+        const { items } = await opened.store.searchContacts({
+          ...toContactSearch(imports, { data_import_id }),
+          limit: 10,
+        });
+        expect(
+          items.map(({ contact_id }) => contact_id),
+          data_import_id,
+        ).to.deep.equal([`c${index}`]);
+      }
+    });
   });
 }

@@ -79,8 +79,9 @@ function slugFirst(normalUrl: string): string {
 /** The stored term that equals a value. Null for a slug, which has no term of its own: the term of the profile begins with it. */
 function valueTerm(terms: OrganizationTerms, field: ValueField, value: string): string | null {
   if (field === 'network_a_slug') return null;
-  // The tokenizer ignores the case of ASCII letters, but imports are told apart by it.
-  if (field === 'data_import_id') return terms.value(field, value.replaceAll(/[A-Z^]/g, '^$&'));
+  // Imports are told apart by the case of ASCII letters, which the tokenizer ignores, and by the signs that escape others.
+  if (field === 'data_import_id')
+    return terms.value(field, value.replaceAll('%', '%25').replaceAll(/[A-Z^]/g, '^$&'));
   return field === 'network_a_url' ? terms.value(PROFILE, slugFirst(value)) : terms.value(field, value);
 }
 
