@@ -23,7 +23,7 @@ ENV NODE_ENV=production \
     REACHLINE_DATA_DIR=/data
 WORKDIR /app
 RUN mkdir /data && chown node:node /data && ln -s /app/reachline /usr/local/bin/reachline
-COPY package.json reachline ./
+COPY package.json reachline LICENSE* ./
 COPY mappings mappings
 COPY services/demo/locales.txt services/demo/locales.txt
 COPY services/gateway/examples.json services/gateway/examples.json

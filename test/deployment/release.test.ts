@@ -24,6 +24,14 @@ const SCRIPT = '.ci/release';
 const MAKE_ENV = 'deploy/make-env.sh';
 const { version, files } = JSON.parse(read('package.json')) as { version: string; files: string[] };
 
+interface Job {
+  needs?: string | string[];
+  permissions: Record<string, string>;
+  steps: { run?: string }[];
+}
+const { jobs } = parse(read('.github/workflows/release.yml')) as { jobs: Record<string, Job> };
+const scriptOf = ({ steps }: Job) => steps.map(({ run = '' }) => run).join('\n');
+
 /** A folder with what the script reads: a copy of what is packed, and a changelog with a section for this version. */
 function checkout(): string {
   const folder = join(tempFolder(), 'checkout');
@@ -56,7 +64,11 @@ describe('A release', function () {
   before(() => {
     folder = checkout();
     release = join(folder, 'release');
-    execFileSync('bash', [SCRIPT, version, release], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    execFileSync('bash', [SCRIPT, version, release], {
+      cwd: folder,
+      env: { ...process.env, GITHUB_REPOSITORY: 'example/reachline' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   });
 
   it('has packages, the list of dependencies, the notes of its version, and checksums that hold', () => {
@@ -134,8 +146,7 @@ describe('A release', function () {
   });
 
   it('is published by a workflow that names files there are', () => {
-    const { jobs } = parse(read('.github/workflows/release.yml'));
-    const script = jobs.release.steps.map(({ run = '' }: { run?: string }) => run).join('\n');
+    const script = Object.values(jobs).map(scriptOf).join('\n');
     for (const target of read('Dockerfile').matchAll(/ AS (full|slim)$/gm))
       expect(script).to.contain(target[1]);
     for (const flag of [
@@ -146,6 +157,62 @@ describe('A release', function () {
       'notes.md',
     ])
       expect(script).to.contain(flag);
+  });
+
+  it('publishes the client from the built file, with its repository and the licence of the root', () => {
+    const [, path = ''] = /npm publish "(\S+)"/.exec(scriptOf(jobs.client as Job)) ?? [];
+    // npm reads the path as for `publish`; offline, a repository on GitHub would fail.
+    const packed = execFileSync(
+      'npm',
+      ['pack', path.replace('$VERSION', version), '--dry-run', '--offline', '--json'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+      },
+    );
+    expect(packed).to.contain(`"reachline-client@${version}"`);
+    const file = join(release, `reachline-client-${version}.tgz`);
+    const text = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
+    expect(JSON.parse(text)).to.deep.include({
+      license: JSON.parse(read('package.json')).license,
+      repository: { type: 'git', url: 'git+https://github.com/example/reachline.git' },
+    });
+  });
+
+  it('moves the image tag latest last, and runs no install script in a job that can publish', () => {
+    const names = Object.keys(jobs);
+    const moving = names.filter((name) => scriptOf(jobs[name] as Job).includes(':latest'));
+    expect(moving).to.deep.equal(['latest']);
+    expect(jobs.latest).to.deep.include({
+      needs: ['build', 'release'],
+      if: "needs.build.outputs.channel == 'latest'",
+    });
+    expect(jobs.release?.needs).to.include.members(['images', 'client']);
+    const installing = names.filter((name) => /npm (ci|install)/.test(scriptOf(jobs[name] as Job)));
+    expect(installing).to.deep.equal(['build']);
+    expect(Object.values(jobs.build?.permissions ?? {})).to.deep.equal(['read', 'read']);
+    expect(scriptOf(jobs.build as Job))
+      .to.contain('--branch main')
+      .and.contain('--commit "$GITHUB_SHA" --status success');
+  });
+
+  it('is the latest only if no version is higher and it is no pre-release', () => {
+    const checkout = tempFolder();
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+        cwd: checkout,
+      });
+    git('init', '--quiet');
+    git('commit', '--quiet', '--allow-empty', '--message', 'first');
+    for (const tag of ['v0.1.9', 'v0.2.0', 'v0.10.0', 'v1.0.0-rc.1']) git('tag', tag);
+    const channel = (name: string) =>
+      execFileSync(join(packageRoot, '.ci/channel'), [name], { cwd: checkout, encoding: 'utf8' }).trim();
+    expect(['0.1.9', '0.2.0', '0.10.0', '1.0.0-rc.1'].map(channel)).to.deep.equal([
+      'previous',
+      'previous',
+      'latest',
+      'next',
+    ]);
   });
 });
 

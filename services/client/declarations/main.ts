@@ -2,7 +2,15 @@
  * Writes the package `reachline-client` to dist/reachline-client. Its declarations are self-contained: the types of the operations are
  * written out from the schemas that validate them, because the server's own declarations would need its dependencies.
  */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { STREAMS } from '../../../ingest/streams/index.js';
@@ -66,6 +74,11 @@ writeFileSync(join(PACKAGE, 'operations.d.ts'), operations());
 // Removes links to pages that the package does not contain.
 const guide = readFileSync(join(packageRoot, 'docs/reference/client.md'), 'utf8');
 writeFileSync(join(PACKAGE, 'README.md'), guide.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1'));
+const licence = join(packageRoot, 'LICENSE');
+if (existsSync(licence)) copyFileSync(licence, join(PACKAGE, 'LICENSE'));
+const { license } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+  license: string;
+};
 writeFileSync(
   join(PACKAGE, 'package.json'),
   JSON.stringify(
@@ -73,7 +86,7 @@ writeFileSync(
       name: 'reachline-client',
       version: readVersion().version,
       description: 'Client of the Reachline API for Node.js and browsers',
-      license: 'UNLICENSED',
+      license,
       type: 'module',
       sideEffects: false,
       engines: { node: '>=20.19' },
