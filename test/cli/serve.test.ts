@@ -79,7 +79,8 @@ describe('reachline serve', function () {
     expect(existsSync(join(folder, 'data'))).to.equal(false);
   });
 
-  it('prints a link that signs in, and a key that the next command uses, at every start with the sample', async () => {
+  it('prints a link that signs in, and a key that the next command uses, at every start with the sample, and ends the key of the start before', async () => {
+    let previous: string | undefined;
     for (const isLoaded of [false, true]) {
       const served = await serve(['--demo'], { env });
       await until(() => served.output().includes('network_a/campaigns'), 'the server prints requests');
@@ -89,6 +90,11 @@ describe('reachline serve', function () {
         /\/console#key=(\S+)[\s\S]*\nexport KEY=\1\n\n(curl .*)\n/.exec(output) ?? [];
       const { body } = await served.call('/api/key', undefined, { method: 'GET', key });
       expect(body).to.include({ organization_id: 'org_demo' });
+      if (previous !== undefined) {
+        const ended = await served.call('/api/key', undefined, { method: 'GET', key: previous });
+        expect(ended.status).to.equal(401);
+      }
+      previous = key;
       const { stdout } = spawnSync('bash', ['-c', query], {
         encoding: 'utf8',
         env: { ...process.env, KEY: key },

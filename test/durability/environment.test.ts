@@ -1,11 +1,17 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { DataFolderError } from '../../services/stores/data-folder/errors.js';
 import { readFolderId, writeFolderId } from '../../services/stores/data-folder/folder-id.js';
 import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { run } from '../cli/support.js';
-import { prepareOrganization, startServer } from '../support/server-process.js';
+import {
+  prepareOrganization,
+  type ServerOptions,
+  type ServerProcess,
+  startServer as startProcess,
+} from '../support/server-process.js';
 import { until } from '../support/until.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 
@@ -33,6 +39,12 @@ function expectFewLines(message: string): void {
 describe('A server on a small disk', function () {
   this.timeout(120_000);
   let disk: SmallDisk;
+  let started: ServerProcess[] = [];
+  const startServer = async (options: ServerOptions) => {
+    const server = await startProcess(options);
+    started.push(server);
+    return server;
+  };
 
   beforeEach(function () {
     const mounted = mountSmallDisk(48);
@@ -42,7 +54,11 @@ describe('A server on a small disk', function () {
     }
     disk = mounted;
   });
-  afterEach(() => disk?.remove());
+  afterEach(async () => {
+    for (const server of started) await server.kill();
+    started = [];
+    disk?.remove();
+  });
 
   it('names the data folder when the disk is read-only', async () => {
     const dataDir = join(disk.path, 'data');
@@ -198,6 +214,22 @@ describe('A server on a small disk', function () {
     server = await startServer({ dataDir, key });
     expect(await state()).to.deep.equal(after);
     await server.kill();
+  });
+
+  it('serves reads and says so if the disk is full at a later start with the sample', async () => {
+    const dataDir = join(disk.path, 'data');
+    // Credits mark a complete sample.
+    const key = await prepareOrganization(dataDir, DEMO_ORGANIZATION, 100);
+    await (await startServer({ dataDir })).stop();
+    disk.fill();
+    const server = await startServer({ dataDir, key, args: ['serve', '--demo'] });
+    await until(
+      () => server.output().includes('The disk of the records store is full'),
+      'the server says so',
+    );
+    expect(server.output()).not.to.include('#key=');
+    const { status } = await server.call('/api/contacts/search', { organization_id: DEMO_ORGANIZATION });
+    expect(status).to.equal(200);
   });
 
   it('answers 503 to an erasure and to the first record of advertising, and starts while the log still holds the erased', async () => {

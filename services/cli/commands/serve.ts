@@ -5,6 +5,7 @@ import type { SupervisedWorker, superviseWorker } from '../../../ingest/worker/s
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
 import { checkAddress, type GatewayOptions, startGateway } from '../../gateway/server.js';
 import { type Config, loadConfig } from '../../shared/config.js';
+import { DiskFullError } from '../../shared/store-errors.js';
 import { utcDate } from '../../shared/time.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
 import { runUntilSignal } from '../graceful-shutdown.js';
@@ -126,7 +127,13 @@ async function prepareGreeting(io: Io, stores: Stores, { demo }: ServeOptions): 
       return { key: null, hints: [refused] };
     }
     const { loadDemoData } = await import('./demo.js');
-    return { key: await loadDemoData(io, stores), hints: [] };
+    try {
+      return { key: await loadDemoData(io, stores), hints: [] };
+    } catch (error) {
+      if (!(error instanceof DiskFullError)) throw error;
+      const full = `The disk of the ${error.store} store is full, so there is no new key for the sample data: make room, and start again. Reads are served.`;
+      return { key: null, hints: [full] };
+    }
   }
   // The server must start even if the store became unavailable: only the hints need it.
   return { key: null, hints: await firstSteps(stores).catch(() => []) };
