@@ -35,6 +35,25 @@ export const newRun = (organization_id: string, filter: string): ChangesState =>
   announced: null,
 });
 
+/** The state in a file; undefined for text that this command did not write. */
+function parseState(text: string): ChangesState | undefined {
+  let value: Record<string, unknown>;
+  try {
+    value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+  const isText = (name: string) => typeof value[name] === 'string';
+  const isState =
+    value.version === 1 &&
+    ['organization_id', 'filter', 'run'].every(isText) &&
+    ['cursor', 'announced'].every((name) => value[name] === null || isText(name)) &&
+    typeof value.complete === 'boolean' &&
+    Number.isSafeInteger(value.message) &&
+    Object.values(value.delivered ?? [0]).every((digest) => typeof digest === 'string');
+  return isState ? (value as unknown as ChangesState) : undefined;
+}
+
 /** Throws CommandError for files that it cannot read, and for a file that another process has replaced. */
 export class StateFile {
   readonly #path: string;
@@ -47,12 +66,8 @@ export class StateFile {
     this.#path = path;
     this.#content = this.#read();
     if (this.#content === undefined) return;
-    try {
-      this.#state = JSON.parse(this.#content) as ChangesState;
-    } catch {
-      // The file is not JSON. Without a version, it is refused below.
-    }
-    if (this.#state?.version !== 1) {
+    this.#state = parseState(this.#content);
+    if (!this.#state) {
       throw new CommandError(`${path} is no state file of this command. Name another with --state.`);
     }
   }
@@ -77,8 +92,9 @@ export class StateFile {
     try {
       return readFileSync(this.#path, 'utf8');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return undefined;
+      throw new CommandError(`The state file cannot be read: ${message}`);
     }
   }
 }

@@ -13,6 +13,8 @@ import { DeliveryError, type Sink } from './follow-changes.js';
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 const MAX_SECRETS = 2;
 const TIMEOUT_MS = 30_000;
+/** Milliseconds to wait for the rest of a response whose status has arrived. */
+const BODY_TIMEOUT_MS = 1000;
 /** Small, because after a failed request the whole page is read again. */
 const PAGE_SIZE = 100;
 
@@ -72,7 +74,12 @@ export function webhookSink({
       const sent = request(url, { method: 'POST', headers, agent, lookup, signal });
       sent.on('error', reject);
       sent.on('response', (response) => {
-        response.on('error', () => undefined).resume();
+        // The status is the answer. The body is read so that the connection can serve the next message, but not for long.
+        const timer = setTimeout(() => response.destroy(), BODY_TIMEOUT_MS);
+        response
+          .on('error', () => undefined)
+          .once('close', () => clearTimeout(timer))
+          .resume();
         resolve(response.statusCode ?? 0);
       });
       sent.end(body);

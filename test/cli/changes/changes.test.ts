@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { followChanges } from '../../../services/cli/changes/follow-changes.js';
-import { StateFile } from '../../../services/cli/changes/state-file.js';
+import { newRun, StateFile } from '../../../services/cli/changes/state-file.js';
 import { parseSecrets, webhookSink } from '../../../services/cli/changes/webhook.js';
 import { createClient } from '../../../services/client/client.js';
 import { createLogger } from '../../../services/shared/logger.js';
@@ -311,9 +311,14 @@ describe('reachline changes --post', function () {
     expect(
       await refused('--state', state(), '--post', receiver.url, '--secret-file', join(folder, 'secret')),
     ).to.match(/^2 --post: 127\.0\.0\.1 is a private address/);
-    writeFileSync(state(), '{"version": 2}');
-    expect(await refused('--state', state(), '--out', '-')).to.match(/^1 .* is no state file/);
-    writeFileSync(state(), JSON.stringify({ version: 1, organization_id: 'org_other' }));
+    for (const text of ['', 'null', '{"version": 2}', '{"version": 1, "organization_id": "org_other"}']) {
+      writeFileSync(state(), text);
+      expect(await refused('--state', state(), '--out', '-'), text).to.match(/^1 .* is no state file/);
+    }
+    expect(await refused('--state', folder, '--out', '-')).to.match(
+      /^1 The state file cannot be read: EISDIR/,
+    );
+    writeFileSync(state(), JSON.stringify(newRun('org_other', '')));
     expect(await refused('--state', state(), '--out', '-')).to.match(
       /^1 The state file belongs to .* org_other/,
     );

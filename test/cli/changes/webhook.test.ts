@@ -65,6 +65,17 @@ describe('A message of reachline changes', () => {
     });
   }
 
+  it('is acknowledged by the status, and the next message does not wait for a body without end', async () => {
+    receiver.answer = (response) => void response.writeHead(200).write('and');
+    const sink = webhookSink({ url: receiver.url, secrets: parseSecrets(SECRET), allowPrivate: true });
+    await sink.deliver([message, { ...message, id: 'msg_r1_2' }]);
+    sink.close();
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).to.deep.equal([
+      'msg_r1_1',
+      'msg_r1_2',
+    ]);
+  });
+
   it('is not acknowledged by a receiver that hangs, closes the connection, or does not listen', async () => {
     receiver.answer = () => undefined;
     expect(await deliver({ timeoutMs: 100 })).to.equal('DeliveryError: no response within 100 ms');
