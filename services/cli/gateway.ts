@@ -55,7 +55,9 @@ export function namedGateway(
   const url = baseAddress(base);
   if (apiKey === undefined) {
     const needed = scope.length === 0 ? 'a key' : `a key with the scope ${scope.join(' and ')}`;
-    throw new UsageError(`--url needs ${needed}: set REACHLINE_API_KEY, or give --api-key <key>.`);
+    throw new UsageError(
+      `${options.url === undefined ? 'REACHLINE_URL' : '--url'} needs ${needed}: set REACHLINE_API_KEY, or give --api-key <key>.`,
+    );
   }
   return { url, apiKey };
 }

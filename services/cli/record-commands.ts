@@ -144,7 +144,8 @@ organization; without --url, --organization names it. If a server uses the data 
 To load an export again: reachline ingest <what> <file>. NDJSON is exact. CSV joins the values of a list with semicolons, leaves
 time series out, and puts ' before a cell that a spreadsheet would run as a formula.
 
---as network-a-contacts writes a row for each email, as its SHA-256 hash; contacts without an email need both names.
+--as network-a-contacts writes a row for each email, as its SHA-256 hash. Names, job titles and companies in the row are readable.
+Contacts without an email need both names.
 --as network-a-companies writes a row for each company. Upload the file in Campaign Manager under Audiences; a list there has 300
 to 300 000 rows.
 `)

@@ -104,11 +104,12 @@ describe('What its users asked the console first, by keyboard alone', function (
       await sees(`${total} contacts selected`);
       await press('a');
       await enter(c.page.locator('summary', { hasText: 'Add to audience' }));
-      await reach(c.page.getByLabel('Add to an audience, or name a new one'));
+      const name = c.page.getByLabel('Add to an audience, or name a new one');
+      await name.and(c.page.locator(':focus')).waitFor();
       await type(`Invited ${width}`);
       await button(`New audience “Invited ${width}”`).waitFor();
       await looksRight();
-      await enter(button(`New audience “Invited ${width}”`));
+      await press('Enter');
       await sees(`Audience created: ${total} contacts added to Invited ${width}.`);
 
       // “Undo.”

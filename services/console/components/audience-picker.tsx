@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { plural } from '../format.js';
 import type { AudienceName } from '../memberships.js';
 import { shownOf, useRequest } from '../use-request.js';
@@ -14,7 +14,7 @@ interface AudiencePickerProps {
   disabled: boolean;
   /** Ids of audiences that cannot be picked, because picking them would change nothing. */
   except?: readonly string[];
-  /** Whether audiences are listed before anything is typed. */
+  /** For a popover: audiences are listed before anything is typed, and the field has the focus. */
   isOpen?: boolean;
   onPick(audience: AudienceName): void;
   /** Called to create an audience with the typed name. If absent, none can be created. */
@@ -37,12 +37,21 @@ export function AudiencePicker(props: AudiencePickerProps) {
     setTyped('');
     onPick({ id, name });
   };
-  /** Picks the audience whose name was typed, or the only match. */
+  const isCreatable = isNew && found.state === 'current' && !found.loading;
+  function create() {
+    setTyped('');
+    onCreate?.(query);
+  }
+  useEffect(() => {
+    if (isOpen) document.querySelector<HTMLElement>('.popover[open] .popover-body input')?.focus();
+  }, []);
+  /** Picks the audience whose name was typed, or the only match. Creates one if no name matches. */
   function submit() {
     const others = offered.filter(({ id }) => !except.includes(id));
     const named = others.filter(({ name }) => name.toLowerCase() === query.toLowerCase());
     const [only, ...more] = named.length > 0 ? named : others;
     if (query !== '' && only && more.length === 0 && !found.loading) pick(only);
+    else if (isCreatable && offered.length === 0) create();
   }
   return (
     <>
@@ -69,16 +78,9 @@ export function AudiencePicker(props: AudiencePickerProps) {
             </button>
           </li>
         ))}
-        {onCreate && isNew && found.state === 'current' && !found.loading && (
+        {onCreate && isCreatable && (
           <li>
-            <button
-              type="button"
-              disabled={disabled}
-              onClick={() => {
-                setTyped('');
-                onCreate(query);
-              }}
-            >
+            <button type="button" disabled={disabled} onClick={create}>
               New audience “{query}”
             </button>
           </li>
