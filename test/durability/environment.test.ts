@@ -16,6 +16,7 @@ import { until } from '../support/until.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_environment';
+const EMBEDDED = { ELASTICSEARCH_URL: '', CLICKHOUSE_URL: '' };
 
 /** The message of a server that cannot start: exit code 1, no output, no stack trace. */
 function expectMessage(code: number | null, output: string, errors: string): string {
@@ -41,7 +42,8 @@ describe('A server on a small disk', function () {
   let disk: SmallDisk;
   let started: ServerProcess[] = [];
   const startServer = async (options: ServerOptions) => {
-    const server = await startProcess(options);
+    // The stores of the shell would be servers, on no small disk.
+    const server = await startProcess({ ...options, environment: EMBEDDED });
     started.push(server);
     return server;
   };
