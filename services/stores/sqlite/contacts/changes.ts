@@ -26,6 +26,11 @@ interface Organization {
   id: string;
 }
 
+/** Key of the organization whose changes are read; null for all organizations. */
+type Scope = number | null;
+/** Scope of an organization without records. */
+const NO_ORGANIZATION = -1;
+
 interface ChangedRow {
   change: number;
   organization: Organization;
@@ -53,13 +58,17 @@ function read(connection: Connection, request: ChangesRequest, isQuick: boolean)
     ) as [number, number];
     const isKnown = position.epoch === epoch && after <= last && start <= last;
     if (!isKnown || marksFrom > Math.max(after, start)) return { kind: 'expired' };
-    const organizations = organizationsOf(connection, request.organizationId);
-    if (isQuick && changedRows(connection, organizations, after, last, 1).length > 0) return null;
+    const { organizationId } = request;
+    const scope =
+      organizationId === undefined
+        ? null
+        : (findOrganizationKey(connection, organizationId) ?? NO_ORGANIZATION);
+    if (isQuick && changedRows(connection, scope, after, last, 1).length > 0) return null;
     const page = isQuick
       ? { changes: [], reached: last }
-      : readPage(connection, request, organizations, { after, start, last });
+      : readPage(connection, request, scope, { after, start, last });
     const { changes, reached } = page;
-    const isChanging = hasFormerMemberships(connection, organizations);
+    const isChanging = hasFormerMemberships(connection, scope);
     return {
       kind: 'page',
       changes,
@@ -74,29 +83,25 @@ function positionOf(after: ChangesRequest['after'], epoch: string, last: number)
   return after === 'now' ? { epoch, after: [last], start: [last] } : after;
 }
 
-function organizationsOf(connection: Connection, id: string | undefined): Organization[] {
-  if (id === undefined) {
-    const rows = connection.rows<[bigint, string]>(sql`SELECT key, id FROM organizations`);
-    return rows.map(([key, name]) => ({ key: Number(key), id: name }));
-  }
-  const key = findOrganizationKey(connection, id);
-  return key === undefined ? [] : [{ key, id }];
-}
-
 function readPage(
   connection: Connection,
   { limit, search }: ChangesRequest,
-  organizations: readonly Organization[],
+  scope: Scope,
   { after, start, last }: { after: number; start: number; last: number },
 ): Pick<ChangesPage, 'changes'> & { reached: number } {
-  const former = new Map(organizations.map(({ key }) => [key, formerAudiences(connection, key)]));
+  const former = new Map<number, ReadonlySet<string>>();
+  const formerOf = (key: number) => {
+    const known = former.get(key) ?? formerAudiences(connection, key);
+    former.set(key, known);
+    return known;
+  };
   const contactOf = ({ organization: { key }, contactId }: ChangedRow): Json<Contact> => {
     const [body] = connection.row<[Json<Contact>]>(
       sql`SELECT body FROM contacts WHERE organization = ? AND id = ?`,
       key,
       contactId,
     ) as [Json<Contact>];
-    return currentContact(connection, key, body, former.get(key) as ReadonlySet<string>);
+    return currentContact(connection, key, body, formerOf(key));
   };
   const builder = new PageBuilder<Json<Contact> | null, Contact | null>({
     limit,
@@ -108,7 +113,7 @@ function readPage(
   // Evaluating the query costs about the same for few rows as for many, so each further window is twice as large.
   let size = limit + 1;
   for (let done = 0; reached < last && done < MAX_READ; size = Math.min(2 * size, MAX_READ)) {
-    const rows = changedRows(connection, organizations, reached, last, size);
+    const rows = changedRows(connection, scope, reached, last, size);
     const found = presentRows(connection, search, rows);
     for (const row of rows) {
       const { change, organization, contactId, position } = row;
@@ -144,7 +149,7 @@ function presentRows(
  */
 function changedRows(
   connection: Connection,
-  organizations: readonly Organization[],
+  scope: Scope,
   after: number,
   last: number,
   limit: number,
@@ -154,9 +159,7 @@ function changedRows(
   for (let from = after; from < last && rows.length < limit; size *= 2) {
     const upTo = Math.min(from + size, last);
     const room = limit - rows.length;
-    const found = organizations.flatMap((each) => rowsBetween(connection, each, from, upTo, room));
-    if (organizations.length > 1) found.sort((left, right) => left.change - right.change);
-    rows.push(...found.slice(0, room));
+    rows.push(...rowsBetween(connection, scope, from, upTo, room));
     from = upTo;
   }
   return rows;
@@ -164,34 +167,44 @@ function changedRows(
 
 function rowsBetween(
   connection: Connection,
-  organization: Organization,
+  scope: Scope,
   after: number,
   upTo: number,
   limit: number,
 ): ChangedRow[] {
-  const { key } = organization;
-  const rows = connection.rows<[bigint, string, RowId | null]>(
-    sql`SELECT change, id, position FROM contacts WHERE organization = ? AND change > ? AND change <= ?
+  const [inScope, keys] = scope === null ? [sql`1`, []] : [sql`o.key = ?`, [scope]];
+  const rows = connection.rows<[bigint, string, RowId | null, bigint, string]>(
+    sql`SELECT c.change, c.id, c.position, o.key, o.id FROM organizations o
+        CROSS JOIN contacts c ON c.organization = o.key
+        WHERE ${inScope} AND c.change > ? AND c.change <= ?
       UNION ALL
-      SELECT a.change, a.id, c.position FROM absent_contacts a
+      SELECT a.change, a.id, c.position, o.key, o.id FROM organizations o
+        CROSS JOIN absent_contacts a ON a.organization = o.key
         LEFT JOIN contacts c ON c.organization = a.organization AND c.id = a.id
-        WHERE a.organization = ? AND a.change > ? AND a.change <= ?
+        WHERE ${inScope} AND a.change > ? AND a.change <= ?
       ORDER BY 1 LIMIT ?`,
-    ...[key, after, upTo],
-    ...[key, after, upTo],
+    ...[...keys, after, upTo],
+    ...[...keys, after, upTo],
     limit,
   );
-  return rows.map(([change, contactId, position]) => ({
+  return rows.map(([change, contactId, position, key, id]) => ({
     change: Number(change),
-    organization,
+    organization: { key: Number(key), id },
     contactId,
     ...(position !== null && { position }),
   }));
 }
 
 /** Whether a job still removes memberships of deleted audiences: the contacts concerned come into the feed step by step. */
-const hasFormerMemberships = (connection: Connection, organizations: readonly Organization[]): boolean =>
-  organizations.some(({ key }) => formerAudiences(connection, key).size > 0);
+function hasFormerMemberships(connection: Connection, scope: Scope): boolean {
+  const [inScope, keys] = scope === null ? [sql`1`, []] : [sql`organization = ?`, [scope]];
+  return (
+    connection.row(
+      sql`SELECT 1 FROM jobs WHERE ${inScope} AND kind = 'remove-memberships' LIMIT 1`,
+      ...keys,
+    ) !== undefined
+  );
+}
 
 /** A result in the form in which a search process sends it: a line with everything except the contacts, then a line per contact. */
 export function changesToLines(result: ChangesResult): string {
