@@ -40,10 +40,10 @@ export interface CopiedRecords {
   /** Whether contacts were erased after a run of the feed began, so that a copy of this run may hold their bytes. */
   hasErasedSince(position: ChangePosition): Promise<boolean>;
   /**
-   * Keeps the position of a copy in the records store, so that erasures from before its run began may complete. Null before the first
+   * Keeps the position of one of several copies in the records store, so that erasures from before its run began may complete. Null before the first
    * contact is copied. Absent if erasures ask the copies themselves for their positions.
    */
-  noteCopy?(copy: number, position: ChangePosition | null): Promise<void>;
+  noteCopy?(copy: number, copies: number, position: ChangePosition | null): Promise<void>;
   /** Whether this process, of all processes, writes the copies. Absent if there is only one process. */
   holdsLease?(): Promise<boolean>;
 }

@@ -37,7 +37,9 @@ export class SqlFollower {
   readonly #followers: readonly CopyFollower[];
 
   constructor({ copies, ...options }: SqlFollowerOptions) {
-    this.#followers = copies.map((copy, index) => new CopyFollower({ ...options, copy, index }));
+    this.#followers = copies.map(
+      (copy, index) => new CopyFollower({ ...options, copy, index, count: copies.length }),
+    );
   }
 
   /** Time up to which SQL shows every change on every server, in milliseconds since the epoch; null before the first copy. */
@@ -84,6 +86,8 @@ interface CopyFollowerOptions {
   records: FollowedStore;
   copy: SqlCopy;
   index: number;
+  /** Number of copies. */
+  count: number;
   clock: Clock;
 }
 
@@ -123,13 +127,13 @@ class CopyFollower {
   }
 
   async #follow(signal: AbortSignal, isPaced: boolean): Promise<void> {
-    const { records, copy, clock, index } = this.#options;
+    const { records, copy, clock, index, count } = this.#options;
     const now = clock.now();
     await this.#requireLease();
     if (this.#position === undefined) {
       await copy.dropAbandoned();
       this.#position = await copy.readPosition();
-      if (this.#position) await records.copied.noteCopy?.(index, this.#position.contacts);
+      if (this.#position) await records.copied.noteCopy?.(index, count, this.#position.contacts);
     }
     if (this.#position && !(await this.#advance(this.#position, signal, isPaced))) {
       // A restored data folder may hold contacts in SQL whose erasure it has adopted.
@@ -141,7 +145,7 @@ class CopyFollower {
     if (isOld && !records.copied.keepsMarks) this.#position = null;
     if (!this.#position) {
       if (await records.copied.hasRecords()) {
-        await records.copied.noteCopy?.(index, null);
+        await records.copied.noteCopy?.(index, count, null);
         this.#position = await this.#copyAll(now, signal);
         this.#copiedAllAt = performance.now();
       }
@@ -232,8 +236,8 @@ class CopyFollower {
     const position = await this.#insert(made, [], filled);
     await made.swap();
     await made.drop();
-    const { records, index } = this.#options;
-    await records.copied.noteCopy?.(index, position.contacts);
+    const { records, index, count } = this.#options;
+    await records.copied.noteCopy?.(index, count, position.contacts);
     return position;
   }
 

@@ -40,8 +40,8 @@ export const copiedRecords = (reader: Reader, writer: Writer, keepsMarks: boolea
           startOf(position),
         ) !== undefined,
     ),
-  async noteCopy(copy, position) {
-    await writer.call('noteCopy', copy, position && startOf(position));
+  async noteCopy(copy, copies, position) {
+    await writer.call('noteCopy', copy, copies, position && startOf(position));
   },
 });
 

@@ -6,6 +6,7 @@ import { Runner } from '../../../services/sql-endpoint/statement.js';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
 import { openStores } from '../../../services/stores/open-stores.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
+import { erasure } from '../../contract/record-store-support.js';
 import { testSqlFollower } from '../../contract/sql-follower.js';
 import { accepted } from '../../support/accepted.js';
 import { rawSql } from '../../support/raw-sql.js';
@@ -45,6 +46,29 @@ describe('The follower of the SQL copy in a data folder', function () {
         return (JSON.parse(Buffer.from(result.bytes()).toString()) as { data: Row[] }).data;
       },
     };
+  });
+});
+
+describe('An erasure', function () {
+  this.timeout(30_000);
+
+  it('does not wait for the copy of a server that is no longer used', async () => {
+    const records = await openSqliteStore({ dataDir: tempFolder(), searchProcesses: 1 });
+    try {
+      const contact = { organization_id: ORGANIZATION, contact_id: 'person' };
+      await records.upsertContacts(accepted([contact] as never[], Date.now()));
+      const position = (start: number) => ({ epoch: 'e', after: [start], start: [start] });
+      for (const copy of [0, 1]) await records.copied.noteCopy?.(copy, 2, position(1));
+      await records.eraseContacts(erasure(ORGANIZATION, 'era_1', ['person'], []));
+      await records.copied.noteCopy?.(0, 1, position(1000));
+      const isComplete = async () => {
+        const { items } = await records.listErasures({ organizationId: ORGANIZATION, limit: 1 });
+        return !items[0]?.includes('"completed_at":null');
+      };
+      await until(isComplete, 'the proof is complete');
+    } finally {
+      await records.close();
+    }
   });
 });
 

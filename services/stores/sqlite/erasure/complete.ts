@@ -98,8 +98,12 @@ function writeCompleted(connection: Connection, erasures: readonly string[], com
   });
 }
 
-/** Keeps where the run of the copy began, which lets earlier erasures complete; null before the first contact is copied. */
-export function noteCopy(connection: Connection, copy: number, start: number | null): void {
+/**
+ * Keeps where the run of the copy began, which lets earlier erasures complete; null before the first contact is copied. Of `copies`, erasures
+ * wait for no more.
+ */
+export function noteCopy(connection: Connection, copy: number, copies: number, start: number | null): void {
+  connection.run(sql`DELETE FROM sql_copies WHERE copy >= ?`, copies);
   connection.run(
     sql`INSERT INTO sql_copies (copy, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start`,
     copy,

@@ -118,7 +118,8 @@ export function writeOperations(session: WriteSession) {
     claimAnswer: (request: AnswerKey, keptMs: number) => toJson(claimAnswer(connection, request, keptMs)),
     keepAnswer: (answer: Parameters<typeof keepAnswer>[1]) => done(keepAnswer(connection, answer)),
     releaseAnswer: (request: AnswerKey) => done(releaseAnswer(connection, request)),
-    noteCopy: (copy: number, start: number | null) => done(noteCopy(connection, copy, start)),
+    noteCopy: (copy: number, copies: number, start: number | null) =>
+      done(noteCopy(connection, copy, copies, start)),
     beginErasure: (command: EraseCommand, now: number) => done(beginErasure(session, command, now)),
     /** Does nothing but start the thread, which completes erasures while it is idle. */
     wake: () => done(undefined),
