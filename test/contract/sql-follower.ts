@@ -286,7 +286,8 @@ export function testSqlFollower(
     const written: number[] = [];
     const insertContacts = async (inserted: readonly unknown[]) => void written.push(inserted.length);
     const copies = [{ ...copy, insertContacts, dropAbandoned: async () => undefined }];
-    await new SqlFollower({ records: { ...records, readChanges }, copies, clock: systemClock }).run();
+    const copied = { ...records.copied, hasErasedSince: async () => false };
+    await new SqlFollower({ records: { ...records, copied, readChanges }, copies, clock: systemClock }).run();
     expect(written.slice(0, 2)).to.deep.equal([2000, 2000]);
   });
 
