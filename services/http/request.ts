@@ -79,11 +79,14 @@ export function parseRequest(
   errors.push(...compileValidator(endpoint.request)(body), ...queryErrors, ...keyErrors);
   if (format && list) errors.push(...pageFieldErrors(body, list));
   const request: ParsedRequest = { operation: path, body, query };
-  if (key !== undefined) request.idempotency = { route: path, key, fingerprint: fingerprint(body, query) };
+  // Only a body that fits its schema is short of levels: others could be nested too deeply to be hashed.
+  if (key !== undefined && errors.length === 0)
+    request.idempotency = { route: path, key, fingerprint: fingerprint(body, query) };
   request.textQuery = readFields(body, properties, errors);
   if (endpoint.check) errors.push(...endpoint.check(withoutInvalid(body, errors), body));
   if (list && !format && typeof body.cursor === 'string') {
-    const read = readCursor(cursorScope(request, organizationId, list), body.cursor, request.textQuery);
+    const valid = { ...request, body: withoutInvalid(body, errors) };
+    const read = readCursor(cursorScope(valid, organizationId, list), body.cursor, request.textQuery);
     if ('code' in read) errors.push({ pointer: '/cursor', ...read });
     else request.after = read;
   }

@@ -99,7 +99,7 @@ describe('The package reachline-client', function () {
       const examples = [...readDoc('docs/reference/client.md').matchAll(/```ts\n(.*?)```/gs)].map(
         ([, code]) => code,
       );
-      expect(examples).to.have.length(6);
+      expect(examples).to.have.length(7);
       const names = examples.map((_, index) => `example${index}`);
       // The first example makes the client that the others use.
       const [client] = (examples[0] as string).split('const { contacts');

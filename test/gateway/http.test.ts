@@ -99,6 +99,17 @@ describe('The gateway over HTTP', () => {
       [nested('[', ']', 19_000), '/query invalid_type'],
       [nested('{"a":', '}', 9500), '/query invalid_type'],
     ];
+    it('of 9 000 levels breaks a rule with a cursor or an idempotency key too', async () => {
+      const levels = `"query": ${'['.repeat(9000)}${']'.repeat(9000)}`;
+      for (const [path, fields] of [
+        [SEARCH, '"cursor": "abc"'],
+        ['/api/audiences/create', '"name": "deep"'],
+      ] as const) {
+        const raw = `{"organization_id": "org_a", ${fields}, ${levels}}`;
+        const answer = await gateway.call(path, undefined, { raw, headers: { 'Idempotency-Key': 'deep' } });
+        expectProblem(answer, 422, 'validation_failed');
+      }
+    });
     for (const [raw, rule] of rules) {
       it(`of ${raw.slice(0, 80)} breaks ${rule}`, async () => {
         const answer = await gateway.call(SEARCH, undefined, { raw });
