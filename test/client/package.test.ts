@@ -133,9 +133,9 @@ describe('The package reachline-client', function () {
       expect(Number(printed[2])).to.be.above(0);
       const rows = readFileSync(join(folder, 'contacts.csv'), 'utf8').split('\r\n');
       expect(rows.length - 2).to.equal(Number(printed[2]));
-      expect(printed[3]).to.equal('audience_not_found\n');
-      expect(printed[4]).to.match(/^con_\w+ 1\n$/);
-      expect(printed[5]).to.equal('3 are in.\n3 0\n');
+      expect(printed[4]).to.equal('audience_not_found\n');
+      expect(printed[5]).to.match(/^con_\w+ 1\n$/);
+      expect(printed[6]).to.equal('3 are in.\n3 0\n');
     });
   });
 });

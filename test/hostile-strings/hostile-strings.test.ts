@@ -19,6 +19,7 @@ import { Random, runs, SEED } from '../support/random.js';
 import { sampleFolder } from '../support/sample.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 import { type Json, type JsonSchema, type Place, places, plainValue, validBodies } from './places.js';
 import type { RecordedStatement } from './record-statements.fixture.js';
 import { readStatement } from './statement-text.js';
@@ -321,6 +322,14 @@ describe('Strings of requests that mean something to a parser', function () {
   };
 
   it(`stay data in every operation (TEST_SEED=${SEED})`, async () => {
+    // Records come into SQL within seconds, one table after another.
+    const statement =
+      'SELECT (SELECT count() FROM contacts) * (SELECT count() FROM audiences) * (SELECT count() FROM website_visits)';
+    const { call } = callerOf(server.url, otherKey);
+    await until(
+      async () => (await call('/api/sql', { statement })).text.includes('"rows":[[1]]'),
+      'records are in SQL',
+    );
     const before = await stateOfOther();
     const faults: string[] = [];
     for (const door of doors()) faults.push(...(await attack(door)));

@@ -46,7 +46,7 @@ describe('The documentation in Chromium', function () {
     await visit('');
     for (const [typed, name] of [
       ['import', 'streams'],
-      ['webhook', 'presets'],
+      ['webhook', 'keep-in-step'],
       ['delete a person', 'personal-data'],
       ['idempotency_key_reused', 'errors#idempotency_key_reused'],
       ['systemctl', 'install'],
