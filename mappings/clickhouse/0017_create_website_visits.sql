@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS website_visits
     platform Nullable(String) CODEC(ZSTD(1)),
     has_recording Nullable(Bool) CODEC(ZSTD(1)),
     intent_score Nullable(Int64) CODEC(ZSTD(1)),
+    company_domain Nullable(String) CODEC(ZSTD(1)),
     version UInt128 CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(version)

@@ -129,7 +129,8 @@ CREATE VIEW IF NOT EXISTS {{views}}.website_visits
     browser_version Nullable(String) COMMENT 'Version of the browser',
     platform Nullable(String) COMMENT 'Operating system',
     has_recording Nullable(Bool) COMMENT 'Whether a recording of the visit exists',
-    intent_score Nullable(Int64) COMMENT 'Buying intent, higher is stronger'
+    intent_score Nullable(Int64) COMMENT 'Buying intent, higher is stronger',
+    company_domain Nullable(String) COMMENT 'Domain of the company that visited'
 )
 AS SELECT
     organization_id,
@@ -145,7 +146,8 @@ AS SELECT
     browser_version,
     platform,
     has_recording,
-    intent_score
+    intent_score,
+    company_domain
 FROM website_visits FINAL
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'The visits to the website, one row each';

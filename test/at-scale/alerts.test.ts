@@ -132,7 +132,7 @@ describe('the series of the alert rules', function () {
     const { environment, key } = await onServers();
     const server = await gateway(environment, { key });
     expect(await missing([...EVERYWHERE, 'reachline-copy'], [server])).to.deep.equal([]);
-    expect(await jobsOf(server)).to.include.members([...RECOVERY_JOBS, 'copy', 'rollups']);
+    expect(await jobsOf(server)).to.include.members([...RECOVERY_JOBS, 'sql_copy', 'rollups']);
   });
 
   it('exist where workers write what gateways take in', async () => {
@@ -150,6 +150,6 @@ describe('the series of the alert rules', function () {
     expect(await missing(EVERYWHERE, [server])).to.deep.equal([]);
     expect(await jobsOf(server)).to.include.members(RECOVERY_JOBS);
     await nothingMissing(['reachline-worker', 'reachline-copy', 'reachline-jobs'], worker);
-    expect(await jobsOf(worker)).to.include.members([...RECOVERY_JOBS, 'copy', 'rollups']);
+    expect(await jobsOf(worker)).to.include.members([...RECOVERY_JOBS, 'sql_copy', 'rollups']);
   });
 });

@@ -89,7 +89,11 @@ describe('ClickHouse over HTTP', () => {
   it('runs every query under the settings that results depend on', async () => {
     const { store } = await openAnalyticsStore(testDatabase().config);
     const { log_comment: _, ...settings } = commonSettings('test', DEFAULT_TIMEOUT_MS);
-    const values = Object.keys(settings).map((name) => `toFloat64(getSetting('${name}')) AS ${name}`);
+    const values = Object.entries(settings).map(([name, value]) =>
+      typeof value === 'string'
+        ? `getSetting('${name}') AS ${name}`
+        : `toFloat64(getSetting('${name}')) AS ${name}`,
+    );
     const { rows } = await store.query({
       name: 'test',
       sql: rawSql(`SELECT ${values.join(', ')}`),

@@ -110,7 +110,7 @@ describe('ClickHouse replicas with a coordinator', function () {
     );
     expect(Object.fromEntries(unreplicated)).to.deep.equal({
       audiences: 'MergeTree',
-      contacts: 'MergeTree',
+      contacts: 'ReplacingMergeTree',
       deliveries: 'Null',
       schema_migrations: 'MergeTree',
     });

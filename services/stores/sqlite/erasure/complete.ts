@@ -80,10 +80,18 @@ export class ErasureCompletion {
   }
 }
 
-/** Completes all erasures of a database that no one else has open. */
+/**
+ * Completes the erasures of a database that no one else has open. The data of erasures that wait for a new copy for SQL leaves the files
+ * of the database too.
+ */
 export function completeErasures(connection: Connection, now: number): void {
   const completion = new ErasureCompletion(connection);
   while (completion.step(now, 0) === 'more') {}
+  if (hasRemovals(connection, INDEX)) {
+    const rewrite = new SegmentRewrite(connection, INDEX);
+    while (!rewrite.step()) {}
+  }
+  connection.truncateLog();
 }
 
 function writeCompleted(connection: Connection, erasures: readonly string[], completedAt: string): void {
