@@ -45,7 +45,7 @@ const MUTANTS: Record<string, Mutant> = {
   },
   'feed of changes: a deletion leaves no mark': {
     file: 'services/stores/sqlite/contacts/absences.js',
-    from: '!session.keepsMarks',
+    from: '!keepsMarks',
     to: 'true',
     test: stored('marks of deleted contacts are deleted after seven days'),
   },
