@@ -10,6 +10,7 @@ import { freePort } from '../../stack/free-port.js';
 import { afterFile } from '../../support/opened.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../../support/server-process.js';
 import { tempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
 import { startHttpProxy } from '../elasticsearch/http-proxy.js';
 import { openStore, testIndices } from '../elasticsearch/support.js';
 import { type TestTopics, testTopics } from './topics.js';
@@ -47,7 +48,11 @@ describe('Intake into Kafka', function () {
     await topics.drained('contacts');
     expect((await contact('c')).body).to.have.nested.property('contact.city', cities.at(-1));
     expect((await contact('d')).status).to.equal(404);
-    const { body: known } = await server.call('/api/status', {});
+    // The copy for SQL starts the engine with the first contact.
+    const status = async () => (await server.call('/api/status', {})).body;
+    const stores = async () => (await status()).stores as { analytics: string };
+    await until(async () => (await stores()).analytics === 'ok', 'the engine has started');
+    const known = await status();
     expect(known.stores).to.deep.equal({ records: 'ok', analytics: 'ok', intake: 'ok' });
     expect(known).to.deep.nested.include({ 'streams.contacts.records': 1, 'streams.contacts.lag': 0 });
     const metrics = await server.call('/metrics', undefined, { method: 'GET' });
