@@ -106,11 +106,11 @@ export function invalid(...errors: FieldError[]): Problem {
   return new Problem(isProblem ? (code as ProblemCode) : 'validation_failed', detail, { errors });
 }
 
-/** Error of a filter without a letter or digit. If the filter were ignored, the search would return everything. */
 /** The JSON Pointer of a field that is named as in messages, such as `any_of[2].country`. */
 export const pointerOf = (name: string): string =>
   `/${name.replaceAll(/\[(\d+)\]/g, '/$1').replaceAll('.', '/')}`;
 
+/** Error of a filter without a letter or digit. If the filter were ignored, the search would return everything. */
 export const noWordsError = (field: string): FieldError => ({
   pointer: pointerOf(field),
   code: 'no_words',
