@@ -90,6 +90,8 @@ describe('What its users asked the console first, by keyboard alone', function (
       );
       await c.page.setViewportSize({ width, height: 800 });
       await c.open('/contacts');
+      // Until the server has confirmed the key, there is nothing to search.
+      await c.page.getByRole('searchbox').waitFor();
 
       // “Put these 94 into an audience.”
       await press('/');
