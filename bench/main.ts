@@ -1,9 +1,10 @@
-/** `npm run bench [-- gateway|scale|clickhouse|kafka|memory|mixed|relevance|peers …]`: prints every figure beside its target, and writes those with a target to bench/figures.json and docs/performance.md. */
+/** `npm run bench [-- gateway|scale|clickhouse|kafka|memory|mixed|relevance|peers|companies …]`: prints every figure beside its target, and writes those with a target to bench/figures.json and docs/performance.md. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchClickHouse } from './clickhouse.js';
+import { benchCompanies } from './companies.js';
 import { benchDeliveryScale } from './delivery-scale.js';
 import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
@@ -23,12 +24,16 @@ const { values, positionals } = parseArgs({
     deliveries: { type: 'string' },
     organizations: { type: 'string', default: '10' },
     companies: { type: 'string', default: '100000' },
+    visits: { type: 'string', default: '1000000' },
+    people: { type: 'string', default: '300000' },
     keep: { type: 'string' },
     minutes: { type: 'string', default: '10' },
     help: { type: 'boolean', default: false },
   },
 });
-const PARTS = ['gateway', 'scale', 'clickhouse', 'kafka', 'memory', 'mixed', 'relevance', 'peers'];
+const PARTS = [
+  ...['gateway', 'scale', 'clickhouse', 'kafka', 'memory', 'mixed', 'relevance', 'peers', 'companies'],
+];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
   process.stdout.write(
@@ -39,6 +44,9 @@ scale takes lists of sizes, none of a kind with 0, and an upper bound of compani
 
 peers installs what it compares with, but for PostgreSQL, which the machine must have; without a kind of record with 0:
   npm run bench -- peers --contacts 100000 --deliveries 10000000
+
+companies measures companies/search and influence beside DuckDB:
+  npm run bench -- companies --deliveries 10000000 --visits 1000000 --people 300000
 
 --keep FOLDER leaves the deliveries there: the next run with it measures the lists alone.
 `,
@@ -91,6 +99,11 @@ try {
     const [deliveries = 0] = sizes(values.deliveries ?? '10000000');
     const amounts = { contacts: contacts[0] ?? 0, deliveries };
     for await (const each of benchPeers(join(folder, 'peers'), amounts, note)) results.push(each);
+  }
+  if (asked.includes('companies')) {
+    const [deliveries = 10_000_000] = sizes(values.deliveries ?? '');
+    const amounts = { deliveries, visits: Number(values.visits), people: Number(values.people) };
+    results.push(...(await benchCompanies(join(folder, 'companies'), amounts, note)));
   }
   if (asked.includes('relevance')) results.push(...(await benchRelevance(note)));
 } finally {

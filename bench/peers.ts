@@ -167,14 +167,8 @@ const EXPORTED = {
     'SELECT organization_id, id, name, name_key, domain, industry, employee_range, country FROM companies',
 };
 
-async function besideDuckDb(
-  folder: string,
-  deliveries: number,
-  note: (text: string) => void,
-): Promise<Comparison[]> {
-  const shape = deliveryShape(deliveries, 1, COMPANIES, utcDate(Date.now()));
-  await loadDeliveries(folder, shape, note);
-  note('exporting deliveries …');
+/** Writes the rows of a data folder as Parquet files into the folder. */
+export async function exportDeliveries(folder: string): Promise<void> {
   const clickhouse = await openClickHouse({ path: join(folder, 'clickhouse'), timeoutMs: 600_000 });
   for (const [table, rows] of Object.entries(EXPORTED)) {
     await clickhouse.command(
@@ -185,10 +179,27 @@ async function besideDuckDb(
     );
   }
   await clickhouse.close();
-  const server = await startServer(folder);
+}
+
+/** Starts DuckDB over the exported rows of a data folder. */
+export async function startDuckDb(folder: string) {
   const child = fork(join(import.meta.dirname, 'servers/duckdb.js'), [folder]);
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  return { url, pid: child.pid as number, stop: () => end(child) };
+}
+
+async function besideDuckDb(
+  folder: string,
+  deliveries: number,
+  note: (text: string) => void,
+): Promise<Comparison[]> {
+  const shape = deliveryShape(deliveries, 1, COMPANIES, utcDate(Date.now()));
+  await loadDeliveries(folder, shape, note);
+  note('exporting deliveries …');
+  await exportDeliveries(folder);
+  const server = await startServer(folder);
+  const duckDb = await startDuckDb(folder);
   try {
-    const [{ url }] = (await once(child, 'message')) as [{ url: string }];
     const organizationId = organizationOf(0);
     const key = await server.keyFor(organizationId);
     const results: Comparison[] = [];
@@ -196,7 +207,7 @@ async function besideDuckDb(
       note(`DuckDB: ${list.name}`);
       const ours = () =>
         post(`${server.url}/api/advertising/network_a/${list.path}`, key, JSON.stringify(list.body));
-      const peer = () => post(url, '', JSON.stringify({ ...list, organizationId }));
+      const peer = () => post(duckDb.url, '', JSON.stringify({ ...list, organizationId }));
       requireSameTotal(list, await ours(), await peer());
       const timed = (pid: number, ask: () => Promise<string>) => async () => {
         const before = cpuMs(pid);
@@ -211,13 +222,13 @@ async function besideDuckDb(
           { atMost: list.path === 'company' ? 1.5 : 1.2 },
           ROUNDS,
           timed(server.child.pid as number, ours),
-          timed(child.pid as number, peer),
+          timed(duckDb.pid, peer),
         ),
       );
     }
     return results;
   } finally {
-    await Promise.all([stopServer(server), end(child)]);
+    await Promise.all([stopServer(server), duckDb.stop()]);
   }
 }
 
@@ -371,7 +382,7 @@ async function inTurn(count: number, ask: (index: number) => Promise<unknown>): 
 const agent = new Agent({ keepAlive: true });
 const total = (text: string) => (JSON.parse(text) as { total_count: number }).total_count;
 
-const post = (url: string, key: string, body: string, type = 'application/json') =>
+export const post = (url: string, key: string, body: string, type = 'application/json') =>
   send(
     url,
     'POST',

@@ -1,5 +1,6 @@
 /**
- * `duckdb.js <folder of Parquet files>`: lists of advertising as one DuckDB statement each, its answer included. Sends its address to its parent.
+ * `duckdb.js <folder of Parquet files>`: runs the statement of a request, or a list of advertising as one statement, and answers with the first
+ * value. Sends its address to its parent.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -86,8 +87,9 @@ FROM page JOIN series USING (id)`;
 
 const server = createServer(async (request, response) => {
   try {
-    const rows = (await db.runAndReadAll(statement(JSON.parse(await text(request)) as AskedList))).getRows();
-    response.setHeader('Content-Type', 'application/json').end(rows[0]?.[0] as string);
+    const asked = JSON.parse(await text(request)) as AskedList | { sql: string };
+    const rows = (await db.runAndReadAll('sql' in asked ? asked.sql : statement(asked))).getRows();
+    response.setHeader('Content-Type', 'application/json').end(String(rows[0]?.[0]));
   } catch (error) {
     response.writeHead(500).end((error as Error).message);
   }
