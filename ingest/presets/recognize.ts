@@ -17,11 +17,21 @@ export interface RecognitionFailure {
   reason: string;
   code: 'several_presets' | 'other_stream' | 'no_preset';
   /** Presets that fit. */
-  fitting: { name: string; preset: Preset }[];
+  fitting: NamedPreset[];
+}
+
+interface NamedPreset {
+  name: string;
+  preset: Preset;
 }
 
 /** The preset that fits, or the reason why not exactly one preset fits. */
-export type Recognition = { name: string; preset: Preset } | RecognitionFailure;
+export type Recognition =
+  | (NamedPreset & {
+      /** Presets of the same source that read records of other streams from the same file. */
+      others: NamedPreset[];
+    })
+  | RecognitionFailure;
 
 /** The first records of an export, and the columns of a table. */
 interface Sample {
@@ -46,15 +56,24 @@ export async function recognizePreset(
   const all = candidates.filter(({ missing }) => missing?.length === 0);
   const exact = all.filter(({ isExact }) => isExact);
   const fitting = exact.length > 0 ? exact : all;
-  const ofStream = fitting.filter(({ preset }) => preset.stream === streamName);
-  const [first, second] = ofStream.filter(
-    ({ marks }) =>
-      !ofStream.some(
-        (other) => other.marks.length > marks.length && marks.every((mark) => other.marks.includes(mark)),
+  const isOfStream = ({ preset }: Candidate) => preset.stream === streamName;
+  const closest = fitting.filter(
+    ({ preset, marks }) =>
+      !fitting.some(
+        (other) =>
+          other.preset.stream === preset.stream &&
+          other.marks.length > marks.length &&
+          marks.every((mark) => other.marks.includes(mark)),
       ),
   );
-  if (first !== undefined && second === undefined) return first;
+  const [first, second] = closest.filter(isOfStream);
+  if (first !== undefined && second === undefined) {
+    const { name, preset } = first;
+    const others = closest.filter((each) => !isOfStream(each) && sourceOf(each.name) === sourceOf(name));
+    return { name, preset, others };
+  }
   if (first !== undefined) {
+    const ofStream = fitting.filter(isOfStream);
     const fits = ofStream.map(({ name, preset }) => `  --preset ${name}   ${preset.description}`);
     const reason = `More than one preset fits; name the one that is meant:\n${fits.join('\n')}`;
     return { reason, code: 'several_presets', fitting: ofStream };
@@ -81,7 +100,7 @@ export async function recognizePreset(
  */
 export async function checkPreset(name: string, sample: Sample): Promise<Recognition> {
   const { preset, missing = [] } = await candidateOf(name, sample, new TimeSlice());
-  if (missing.length === 0) return { name, preset };
+  if (missing.length === 0) return { name, preset, others: [] };
   const listed = missing.map((path) => JSON.stringify(path)).join(', ');
   return {
     code: 'no_preset',
@@ -129,9 +148,10 @@ const ROW_BYTES = 1024 * 1024;
 const cellsOf = (row: SourceRecord, columns: readonly NamedColumn[]): SourceRecord =>
   Object.fromEntries(columns.map(([column, name]) => [name, Object.hasOwn(row, column) ? row[column] : '']));
 
+const sourceOf = (name: string) => name.split('/', 1)[0];
+
 /** Says which columns the closest preset misses. A preset counts only if it has a matching column that no other source has. */
 function nearest(candidates: readonly Candidate[]): string {
-  const sourceOf = (name: string) => name.split('/', 1)[0];
   const isOwn = ({ name, preset }: Candidate, mark: string) =>
     !Object.entries(PRESETS).some(
       ([other, each]) =>

@@ -25,7 +25,7 @@ export async function recognizeText(
     : recognizePreset(presetsNamed(name), streamName, sample));
   return 'reason' in found
     ? found
-    : { name: found.name, ...withKnownColumns(found.name, found.preset, sample.columns) };
+    : { ...found, ...withKnownColumns(found.name, found.preset, sample.columns) };
 }
 
 /** The preset of a text, including columns that were added by their names. */
@@ -33,6 +33,8 @@ export interface RecognizedText {
   name: string;
   preset: Preset;
   taken: TakenColumn[];
+  /** Presets of the same source that read records of other streams from the same text. */
+  others: { name: string; preset: Preset }[];
 }
 
 /** The first records of a text, which can still be read from its beginning. Rows of CSV have only the columns that they fill. */

@@ -68,6 +68,11 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
       '--rejects <file>',
       'file for the rejected records, byte for byte; with several input files, a folder with one file for each',
     )
+    .option(
+      '--max-rejected <number>',
+      'exit with 0 if at most so many records are rejected (default: 0)',
+      wholeNumber,
+    )
     .option('--url <base>', 'send to this gateway instead of the data folder (or REACHLINE_URL)')
     .option(
       '--api-key <key>',

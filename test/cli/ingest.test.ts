@@ -116,6 +116,49 @@ describe('reachline ingest', function () {
     expect(cut.stderr).to.match(/standard input is damaged/);
   });
 
+  it('answers 0 for up to --max-rejected rejected records, and says how to keep them', async () => {
+    const input = file('two-bad.ndjson', '{"contact_id":"kept_1"}\n{"age":1}\n{"age":2}\n');
+    const outcome = async (...options: string[]) => {
+      const { code, stderr } = await load(input, ...options);
+      return [code, stderr.includes('add --rejects <file>')];
+    };
+    expect(await outcome()).to.deep.equal([1, true]);
+    expect(await outcome('--max-rejected', '1')).to.deep.equal([1, true]);
+    expect(await outcome('--max-rejected', '2')).to.deep.equal([0, true]);
+    expect(await outcome('--rejects', join(folder, 'two.ndjson'))).to.deep.equal([1, false]);
+    expect((await load(input, '--max-rejected', '-1')).code).to.equal(2);
+  });
+
+  it('names the ways to load a list with columns of its own, and its charset', async () => {
+    const list = (name: string, charset: BufferEncoding) =>
+      file(name, Buffer.from('Vorname;Nachname;E-Mail\nJürgen;Müller;jm@acme.example\n', charset));
+    const own = await load(list('own.csv', 'utf8'));
+    expect(own.code).to.equal(2);
+    expect(own.stderr).to.contain(
+      `Add --preset auto if the file is an export of a known tool. Otherwise draft a mapping with: reachline mapping draft ${join(folder, 'own.csv')} --stream contacts`,
+    );
+    const western = list('western.csv', 'latin1');
+    const unknown = await load(western, '--preset', 'auto');
+    expect(unknown.code).to.equal(2);
+    expect(unknown.stderr).to.contain('--charset windows-1252');
+    const draft = await run(['mapping', 'draft', western, '--stream', 'contacts']);
+    expect(draft.stderr).to.contain('--charset windows-1252');
+  });
+
+  it('names the other streams of a file that it loads', async () => {
+    const report = 'test/data/presets/linkedin-campaign-manager/ad_set_performance_report.csv';
+    const command = (stream: string, preset: string) =>
+      `Load them with: reachline ingest ${stream} ${report} --preset linkedin-campaign-manager/${preset}`;
+    const dry = (stream: string) =>
+      run(['ingest', stream, report, '--organization', 'org_a', '--preset', 'auto', '--dry-run'], { env });
+    const deliveries = await dry('network-a-deliveries');
+    expect(deliveries.stderr).to.contain(command('network-a-campaigns', 'ad-sets'));
+    expect(deliveries.stderr.match(/also holds/g)).to.have.length(1);
+    expect((await dry('network-a-campaigns')).stderr).to.contain(
+      command('network-a-deliveries', 'campaign-performance'),
+    );
+  });
+
   it('answers 1 when a record is rejected, names it, and keeps its line byte for byte', async () => {
     const bad = [
       Buffer.from('{"contact_id":"r1", "first_nam" :"x"}\r'),

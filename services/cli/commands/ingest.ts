@@ -36,6 +36,8 @@ export interface IngestCommand
   /** Paths of files and folders, or - for standard input. */
   files: string[];
   rejects?: string;
+  /** Number of rejected records up to which the exit code is 0. */
+  maxRejected?: number;
   dryRun?: boolean;
   onDuplicate?: OnDuplicate;
 }
@@ -43,7 +45,7 @@ export interface IngestCommand
 const scopesOf = ({ onDuplicate }: IngestCommand): Scope[] =>
   onDuplicate === undefined ? ['ingest:write'] : ['ingest:write', 'contacts:read'];
 
-/** Loads records and resolves with the exit code: 1 if any record was rejected. */
+/** Loads records and resolves with the exit code: 1 if more than `maxRejected` records were rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
   const target = namedGateway(io, command, scopesOf(command));
@@ -239,5 +241,8 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
   if (files.length > 1) printTable(io, ['FILE', 'ACCEPTED', 'REJECTED'], rows);
   const note = command.dryRun ? '; dry run: nothing was written' : '';
   printOut(io, `${report.summary(load.stream.name)}${note}`);
-  return report.total.rejected > 0 ? EXIT.failed : EXIT.ok;
+  const { rejected } = report.total;
+  if (rejected > 0 && load.rejects === undefined && !command.dryRun)
+    printErr(io, 'Rejected records were not kept. To save them for a second load, add --rejects <file>.');
+  return rejected > (command.maxRejected ?? 0) ? EXIT.failed : EXIT.ok;
 }

@@ -12,7 +12,7 @@ import { presetsNamed } from '../../../ingest/presets/recognize.js';
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { asUtf8 } from '../../../ingest/sources/as-utf8.js';
 import { charsetOf } from '../../../ingest/sources/charset.js';
-import type { ProposedReading } from '../../../ingest/sources/csv.js';
+import { ColumnsError, type ProposedReading } from '../../../ingest/sources/csv.js';
 import { recognizeText } from '../../../ingest/sources/recognize-text.js';
 import { mapText, type OpenedText, openText, type TextOptions } from '../../../ingest/sources/text.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
@@ -83,10 +83,16 @@ async function mapInput(
   }
   const names = text.header && mapping?.columnNames(text.header.columns);
   const columns = text.header?.columns.map((column) => names?.get(column) ?? column);
-  const source = await mapText(text, stream, mapping, options, (uses) => {
+  const mapped = mapText(text, stream, mapping, options, (uses) => {
     const leftOut = uses.filter(({ fields }) => fields.length === 0).map(({ column }) => column);
     if (options.dryRun && leftOut.length > 0)
       printErr(io, `${input.name}: columns left out: ${leftOut.join(', ')}.`);
+  });
+  const source = await mapped.catch((error: unknown) => {
+    if (!(error instanceof ColumnsError) || mapping !== undefined) throw error;
+    throw new UsageError(
+      `${error.message}\nAdd --preset auto if the file is an export of a known tool. Otherwise draft a mapping with: ${draftCommand(options, stream)}`,
+    );
   });
   if (columns !== undefined) {
     const field = stream.organizationField;
@@ -115,6 +121,9 @@ function headerBytesOf({ header }: OpenedText, { charset, headerRow }: MappedOpt
   const preamble = headerRow === undefined ? '' : header.preamble;
   return Buffer.concat([Buffer.from(mark + preamble), header.bytes]);
 }
+
+const draftCommand = ({ file, charset, headerRow }: MappedOptions, { name }: Stream) =>
+  ['reachline mapping draft', file, '--stream', name, ...readingOptions({ charset, headerRow })].join(' ');
 
 type Candidates = Readonly<Record<string, MappingFile>>;
 
@@ -145,22 +154,27 @@ async function chooseMapping(
   candidates: Candidates,
   text: OpenedText,
   stream: Stream,
-  { map, preset, file }: MappedOptions,
+  options: MappedOptions,
 ): Promise<MappingFile | undefined> {
+  const { map, preset, file } = options;
   if (map !== undefined || preset === undefined) return Object.values(candidates)[0];
   const recognition = await recognizeText(text, preset, stream.name);
   if ('reason' in recognition) {
     text.close();
     const next = recognition.reason.startsWith('No preset fits.')
-      ? ` Draft a mapping with: reachline mapping draft ${file} --stream ${stream.name}`
+      ? ` Draft a mapping with: ${draftCommand(options, stream)}`
       : '';
     throw new UsageError(`${basename(file)}: ${recognition.reason}${next}`);
   }
-  const { name, taken } = recognition;
+  const { name, taken, others } = recognition;
   if (name !== preset) printErr(io, `${basename(file)}: preset ${name} (${recognition.preset.description}).`);
   if (taken.length > 0) {
     const listed = taken.map(({ column, field }) => `${column} as ${field}`).join(', ');
     printErr(io, `${basename(file)}: columns taken by their names: ${listed}.`);
+  }
+  for (const other of others) {
+    const command = `reachline ingest ${other.preset.stream} ${file} --preset ${other.name}`;
+    printErr(io, `${basename(file)} also holds ${other.preset.stream}. Load them with: ${command}`);
   }
   return recognition.preset;
 }
