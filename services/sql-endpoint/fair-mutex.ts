@@ -16,7 +16,7 @@ export interface FairMutexOptions {
 }
 
 /** Maximum number of waiting statements. A dashboard sends one for each of its panels. */
-const MAX_WAITING = { total: 100, perOrganization: 20 };
+const MAX_WAITING = { total: 200, perOrganization: 60 };
 const SHARE_MS = 5000;
 /**
  * Milliseconds for which an organization is rejected after such a statement, because the restart of the engine affects all other

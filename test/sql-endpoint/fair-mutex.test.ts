@@ -38,15 +38,15 @@ describe('The mutex of statements', () => {
     expect(log).to.deep.equal(['a', 'a', 'b', 'c', 'a', 'a']);
   });
 
-  it('lets 20 statements of an organization wait, and 100 in total', async () => {
+  it('lets 60 statements of an organization wait, and 200 in total', async () => {
     const mutex = new FairMutex({ deadlineMs: 60_000 });
-    const own = Array.from({ length: 22 }, () => statement(mutex, 'a'));
-    const others = Array.from({ length: 81 }, (_, index) => statement(mutex, `b${index % 5}`));
-    for (const refused of [own[21], others[80]])
+    const own = Array.from({ length: 62 }, () => statement(mutex, 'a'));
+    const others = Array.from({ length: 141 }, (_, index) => statement(mutex, `b${index % 5}`));
+    for (const refused of [own[61], others[140]])
       expect(await refused?.ended)
         .to.be.instanceOf(SqlError)
         .and.include({ code: 202 });
-    const admitted = [...own.slice(0, 21), ...others.slice(0, 80)];
+    const admitted = [...own.slice(0, 61), ...others.slice(0, 140)];
     for (const { finish } of admitted) finish();
     for (const { ended } of admitted) expect(await ended).to.equal('ended');
   });
