@@ -16,9 +16,14 @@ export interface ResultColumn {
 }
 export type ResultRow = readonly unknown[];
 
-/** Formats a value as the table does: numbers have no thousands separators, because they may be years or ids. */
-export function textOf(value: unknown): string {
+/**
+ * Formats a value as the table does. Decimals are amounts, whose digits are grouped. Other numbers have no thousands separators, because
+ * they may be years or ids.
+ */
+export function textOf(value: unknown, type = ''): string {
   if (value === null || value === undefined) return NONE;
+  if (/^(?:Nullable\()?Decimal/.test(type))
+    return String(value).replace(/^-?\d+/, (whole) => BigInt(whole).toLocaleString('en'));
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 

@@ -157,10 +157,10 @@ const PAGES: Record<string, (id: string) => string> = {
   domain: (domain) => href('/companies/company', { domain }),
 };
 
-function linked(name: string, value: unknown) {
+function linked({ name, type }: ResultColumn, value: unknown) {
   const page =
     Object.hasOwn(PAGES, name) && typeof value === 'string' && value !== '' && PAGES[name]?.(value);
-  return page ? <a href={page}>{textOf(value)}</a> : textOf(value);
+  return page ? <a href={page}>{textOf(value, type)}</a> : textOf(value, type);
 }
 
 /** Distinct texts of a column. */
@@ -195,7 +195,7 @@ function Result({ columns, rows, loading }: ResultProps) {
     (column, index): Column<[number, ResultRow]> => ({
       label: column.name,
       class: isNumber(column) ? 'figure' : undefined,
-      cell: ([, row]) => linked(column.name, row[index]),
+      cell: ([, row]) => linked(column, row[index]),
     }),
   );
   return (
