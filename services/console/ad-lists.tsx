@@ -4,13 +4,13 @@ import type { Metric } from '../advertising/metrics.js';
 import type { CAMPAIGN_STATUSES } from '../advertising/normalization.js';
 import type { Scope } from '../http/scopes.js';
 import type { RequestOf, ResponseOf } from './api.js';
-import { Fact } from './components/fact.js';
 import { reportParams } from './components/report-controls.js';
 import type { Column } from './components/table.js';
-import { change, daysBetween, figure, NONE, periodsOf, rangeText } from './format.js';
+import { Figure } from './components/totals.js';
+import { daysBefore, daysBetween, figure, NONE, periodsOf, rangeText, today } from './format.js';
 import { METRICS, type Point, SHOWN_COMPANY_METRICS, SHOWN_METRICS, withParts } from './metrics.js';
 import { href } from './router.js';
-import { missingScopeOf } from './session.js';
+import { missingScopeOf, organizationId } from './session.js';
 import { type Answer, shownOf, useRequest } from './use-request.js';
 
 /** Fields that every item of the three lists has. */
@@ -200,34 +200,59 @@ export interface ShownAds {
   items: readonly AdItem[];
   /** The items in the comparison range. Each point has the date of the current period that it is compared with. */
   previousItems: readonly AdItem[] | undefined;
+  /** Whole weeks between a day and the day that it is compared with. */
+  weeks: number | undefined;
 }
 
 /** Maximum number of time-series points per response. */
 const MAX_POINTS = 100_000;
 
+/** The earlier range that a chart draws, and the period of the current range that each of its periods is compared with. */
+interface Comparison {
+  start_date: string;
+  end_date: string;
+  granularity: 'daily' | 'monthly';
+  periodOf(earlier: string): string;
+  /** Whole weeks between a day and the day that it is compared with. */
+  weeks?: number;
+}
+
 /**
- * Maps the points of an earlier range to periods of the current range: day by day from the first day, or month by month for months of
- * ranges with different lengths.
+ * Compares days with the same weekday, so the range that is drawn may begin some days before or after the range of the totals. Compares
+ * months with months, or with as many days as they have.
  */
 function comparisonOf(
   { start_date: start = '', end_date: end = '' }: Body,
   { previous_start_date: earlierStart, previous_end_date: earlierEnd }: ResponseOf<AdList['path']>,
   granularity: 'daily' | 'monthly',
-) {
+): Comparison | undefined {
   if (!earlierStart || !earlierEnd) return undefined;
+  if (granularity === 'daily') {
+    const weeks = Math.max(1, Math.round(daysBetween(earlierStart, start) / 7));
+    return {
+      start_date: daysBefore(start, weeks * 7),
+      end_date: daysBefore(end, weeks * 7),
+      granularity,
+      periodOf: (day) => daysBefore(day, -weeks * 7),
+      weeks,
+    };
+  }
   const areAsLong = daysBetween(earlierStart, earlierEnd) === daysBetween(start, end);
   const by = areAsLong ? 'daily' : granularity;
-  const earlier = periodsOf(earlierStart, earlierEnd, by);
   const periods = periodsOf(start, end, by);
-  const places = new Map(earlier.map((period, index) => [period, periods[index]]));
+  const places = new Map(
+    periodsOf(earlierStart, earlierEnd, by).map((period, index) => [period, periods[index]]),
+  );
   return {
     start_date: earlierStart,
     end_date: earlierEnd,
     granularity: by,
-    count: earlier.length,
-    periodOf: (period: string) => places.get(period)?.slice(0, granularity === 'monthly' ? 7 : 10) ?? '',
+    periodOf: (period) => places.get(period)?.slice(0, 7) ?? '',
   };
 }
+
+const countOf = ({ start_date, end_date, granularity }: Comparison) =>
+  periodsOf(start_date, end_date, granularity).length;
 
 /** Items of a list, and their series in the comparison range if there is one. `null` sends no request. */
 export function useAds(
@@ -244,7 +269,7 @@ export function useAds(
   const ids = data?.items.map(({ id }) => id) ?? [];
   const before = useRequest(
     list.path,
-    of && comparison && ids.length > 0 && ids.length * comparison.count <= MAX_POINTS
+    of && comparison && ids.length > 0 && ids.length * countOf(comparison) <= MAX_POINTS
       ? {
           organization_id: of.organization_id,
           start_date: comparison.start_date,
@@ -281,9 +306,35 @@ export function useAds(
       periods: periodsOf(of.start_date ?? '', of.end_date ?? '', granularity),
       items: itemsOf(data),
       previousItems: comparison && earlier && itemsOf(earlier).map(inPeriods),
+      weeks: comparison?.weeks,
     };
   }, [data, of, earlier]);
   return { answer, before, shown };
+}
+
+/**
+ * The currency of most campaigns, if campaigns have several currencies. Money is converted to it unless the address names another. The
+ * request reads no deliveries but those of one day.
+ */
+export function useMainCurrency(isWanted: boolean): { currency?: string; loading: boolean } {
+  const yesterday = daysBefore(today(), 1);
+  const answer = useRequest(
+    AD_LISTS.campaigns.path,
+    isWanted
+      ? {
+          organization_id: organizationId.value,
+          start_date: yesterday,
+          end_date: yesterday,
+          metrics: ['impressions'],
+          page_size: 1,
+        }
+      : null,
+  );
+  const totals = shownOf(answer)?.data.totals ?? [];
+  return {
+    currency: (totals.length > 1 && totals.find(({ currency }) => currency)?.currency) || undefined,
+    loading: isWanted && answer.state === 'none',
+  };
 }
 
 /** Labels an old response: `These figures are for 1 Oct – 25 Oct 2026, in EUR.` */
@@ -294,27 +345,6 @@ export const oldFigures = ({ of }: ShownAds) =>
 export const answered = (metrics: readonly Metric[], { of }: ShownAds) =>
   metrics.filter((name) => (of.metrics as readonly Metric[] | undefined)?.includes(name));
 
-type Figures = Readonly<Record<string, unknown>>;
-
-interface FigureProps {
-  name: Metric;
-  of: Figures;
-  /** Totals of the comparison range. */
-  before?: Figures;
-  currency?: string | null;
-}
-
-export function Figure({ name, of, before, currency }: FigureProps) {
-  const { kind } = METRICS[name];
-  const value = figure(of[name] as string | number | null, kind, currency);
-  if (!before) return <>{value}</>;
-  return (
-    <span title={`before: ${figure(before[name] as string | number | null, kind, currency)}`}>
-      {value} <small class="delta">{change(of[name], before[name])}</small>
-    </span>
-  );
-}
-
 /** Columns of metrics. Each shows the change if the items have an earlier value. */
 export const figureColumns = (list: AdList, metrics: readonly Metric[]): AdColumn[] =>
   metrics.map((name) => ({
@@ -324,53 +354,3 @@ export const figureColumns = (list: AdList, metrics: readonly Metric[]): AdColum
     class: 'figure',
     cell: (item) => <Figure name={name} of={item} before={item.previous} currency={item.currency} />,
   }));
-
-interface TotalsProps extends Omit<FigureProps, 'name'> {
-  metrics: readonly Metric[];
-  /** Metrics that are compared in a sentence. */
-  main: readonly Metric[];
-  /** What the totals cover, if there are several totals. */
-  label?: string;
-  /** The response, which names the comparison range. */
-  answer: { previous_start_date?: string; previous_end_date?: string };
-}
-
-export function Totals({ metrics, main, label, answer, ...figures }: TotalsProps) {
-  const { previous_start_date: start, previous_end_date: end } = answer;
-  return (
-    <>
-      <dl class="totals">
-        {label !== undefined && <Fact label="All in">{label}</Fact>}
-        {metrics.map((name) => (
-          <Fact key={name} label={METRICS[name].label}>
-            <Figure name={name} {...figures} />
-          </Fact>
-        ))}
-      </dl>
-      {start && end && (
-        <p class="note">
-          {label === undefined ? 'Against' : `${label} against`} {rangeText(start, end)}:{' '}
-          {compared(main, figures)}.
-        </p>
-      )}
-    </>
-  );
-}
-
-/** Compares the totals in a sentence: `Spend up 12%, from $20,943.00; Clicks unchanged`. */
-function compared(
-  names: readonly Metric[],
-  { of, before = {}, currency }: Omit<FigureProps, 'name'>,
-): string {
-  return names
-    .map((name) => {
-      const { label, kind } = METRICS[name];
-      const earlier = figure(before[name] as string | number | null, kind, currency);
-      const by = change(of[name], before[name]);
-      if (by === '') return `${label} unknown`;
-      if (by === 'new') return `${label} none before`;
-      if (by.startsWith('±')) return `${label} unchanged`;
-      return `${label} ${by.startsWith('+') ? 'up' : 'down'} ${by.slice(1)}, from ${earlier}`;
-    })
-    .join('; ');
-}

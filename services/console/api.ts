@@ -7,6 +7,8 @@ export type { OperationPath, RequestOf, ResponseOf } from '../client/index.js';
 export interface FailureText {
   title: string;
   detail: string;
+  /** Code of the problem, such as `missing_rates`. */
+  code?: string;
   requestId?: string;
   /** Milliseconds before which the server rejects the same request again. */
   retryAfterMs?: number;
@@ -45,6 +47,7 @@ export function failureOf(error: unknown): FailureText {
       title,
       detail: detail === title ? '' : detail,
       ...(error.code === 'changed_meanwhile' && CHANGED_MEANWHILE),
+      code: error.code,
       requestId,
       retryAfterMs,
       isTemporary: TEMPORARY.has(status),

@@ -2,6 +2,12 @@
 import uPlot from 'uplot';
 import { figure, type Kind, short, shortPeriod } from './format.js';
 
+/** A day on which something happened, such as the start of a campaign. */
+export interface Mark {
+  date: string;
+  label: string;
+}
+
 export interface ChartData {
   label: string;
   kind: Kind;
@@ -9,11 +15,14 @@ export interface ChartData {
   values: (number | null)[];
   /** Values of the comparison range, in the same order. */
   previous?: (number | null)[];
+  /** Days of these values; undefined if they are those of whole months. */
+  previousPeriods?: readonly string[];
   provisional: readonly boolean[];
   /** `YYYY-MM-DD` for days, `YYYY-MM` for months. */
   periods: readonly string[];
   /** Draws bars for periods other than months. */
   hasBars?: boolean;
+  marks?: readonly Mark[];
 }
 
 const HEIGHT = 132;
@@ -39,7 +48,10 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
   const value = element.parentElement?.querySelector('.chart-value');
   const show = (index: number | null | undefined) => {
     const at = index ?? -1;
-    const before = previous ? `, before ${figure(previous[at], kind, currency)}` : '';
+    const day = data.previousPeriods?.[at];
+    const before = previous
+      ? `, before ${figure(previous[at], kind, currency)}${day ? ` on ${day}` : ''}`
+      : '';
     if (value)
       value.textContent = at < 0 ? '' : `${periods[at]}: ${figure(values[at], kind, currency)}${before}`;
   };
@@ -101,6 +113,7 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
       ],
       hooks: {
         drawClear: [(chart) => shadeProvisional(chart, data, ground)],
+        draw: [(chart) => drawMarks(chart, data, text)],
         setCursor: [(chart) => show(chart.cursor.idx)],
       },
     },
@@ -135,5 +148,28 @@ function shadeProvisional(chart: uPlot, { provisional }: ChartData, colour: stri
     ctx.lineTo(x + bbox.height, bbox.top);
   }
   ctx.stroke();
+  ctx.restore();
+}
+
+/** Draws a line at each mark, with its label at the top. */
+function drawMarks(chart: uPlot, { marks = [], periods }: ChartData, colour: string): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.fillStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.font = `${11 * devicePixelRatio}px system-ui`;
+  ctx.textBaseline = 'top';
+  for (const { date, label } of marks) {
+    const at = periods.findIndex((period) => date.startsWith(period));
+    const left = Math.round(chart.valToPos(at, 'x', true));
+    ctx.beginPath();
+    ctx.moveTo(left, bbox.top);
+    ctx.lineTo(left, bbox.top + bbox.height);
+    ctx.stroke();
+    const isLeft = left < bbox.left + bbox.width / 2;
+    ctx.textAlign = isLeft ? 'left' : 'right';
+    ctx.fillText(label, left + (isLeft ? 4 : -4) * devicePixelRatio, bbox.top);
+  }
   ctx.restore();
 }

@@ -85,9 +85,10 @@ export function change(now: unknown, before: unknown): string {
   const [value, earlier] = [Number(now ?? Number.NaN), Number(before ?? Number.NaN)];
   if (Number.isNaN(value) || Number.isNaN(earlier)) return '';
   if (earlier === 0) return value === 0 ? '±0%' : 'new';
-  const percent = Math.round(((value - earlier) / Math.abs(earlier)) * 100);
   if (value === earlier) return '±0%';
-  return `${value > earlier ? '+' : '−'}${percent === 0 ? '<1' : count(Math.abs(percent))}%`;
+  const percent = Math.abs(((value - earlier) / earlier) * 100);
+  const small = percent < 0.05 ? '<0.1' : percent.toFixed(1);
+  return `${value > earlier ? '+' : '−'}${percent < 0.5 ? small : count(Math.round(percent))}%`;
 }
 
 /** Short form of a number for the axis of a chart. */

@@ -5,6 +5,8 @@ import type { Kind } from './format.js';
 interface MetricText {
   label: string;
   kind: Kind;
+  /** The direction that is good news; undefined if neither is. */
+  good?: 'more' | 'less';
 }
 interface RateText extends MetricText {
   numerator: SummedMetric;
@@ -18,26 +20,36 @@ const rate = (
   numerator: SummedMetric,
   denominator: SummedMetric,
   factor = 1,
-): RateText => ({ label, kind, numerator, denominator, factor });
+): RateText => ({
+  label,
+  kind,
+  numerator,
+  denominator,
+  factor,
+  // Every rate of money is a cost.
+  good: kind === 'money' ? 'less' : 'more',
+});
+
+const counted = (label: string): MetricText => ({ label, kind: 'count', good: 'more' });
 
 export const METRICS: Record<Metric, MetricText | RateText> = {
   ad_spend: { label: 'Spend', kind: 'money' },
-  impressions: { label: 'Impressions', kind: 'count' },
-  clicks: { label: 'Clicks', kind: 'count' },
+  impressions: counted('Impressions'),
+  clicks: counted('Clicks'),
   ctr: rate('CTR', 'percent', 'clicks', 'impressions'),
-  engagements: { label: 'Engagements', kind: 'count' },
+  engagements: counted('Engagements'),
   engagement_rate: rate('Engagement rate', 'percent', 'engagements', 'impressions'),
-  landing_page_clicks: { label: 'Landing page clicks', kind: 'count' },
-  reactions: { label: 'Reactions', kind: 'count' },
-  comments: { label: 'Comments', kind: 'count' },
-  shares: { label: 'Shares', kind: 'count' },
-  follows: { label: 'Follows', kind: 'count' },
-  video_views: { label: 'Video views', kind: 'count' },
-  video_completions: { label: 'Video completions', kind: 'count' },
-  leads: { label: 'Leads', kind: 'count' },
-  lead_form_opens: { label: 'Lead form opens', kind: 'count' },
-  conversions: { label: 'Conversions', kind: 'count' },
-  conversion_value: { label: 'Conversion value', kind: 'money' },
+  landing_page_clicks: counted('Landing page clicks'),
+  reactions: counted('Reactions'),
+  comments: counted('Comments'),
+  shares: counted('Shares'),
+  follows: counted('Follows'),
+  video_views: counted('Video views'),
+  video_completions: counted('Video completions'),
+  leads: counted('Leads'),
+  lead_form_opens: counted('Lead form opens'),
+  conversions: counted('Conversions'),
+  conversion_value: { label: 'Conversion value', kind: 'money', good: 'more' },
   cpc: rate('CPC', 'money', 'ad_spend', 'clicks'),
   cpm: rate('CPM', 'money', 'ad_spend', 'impressions', 1000),
   cost_per_engagement: rate('Cost per engagement', 'money', 'ad_spend', 'engagements'),

@@ -70,7 +70,7 @@ describe('What the console shows while an answer is late or fails', function () 
     await c.page.locator('.previous-key').waitFor();
     await fail('advertising/**', ({ start_date }) => String(start_date) < daysAgo(300));
     await c.page.getByLabel('Compare with').selectOption('previous_year');
-    await c.page.getByText('Spend none before').first().waitFor();
+    await c.page.locator('.totals').getByText('none before').first().waitFor();
     await alert().getByText('The server failed').waitFor();
     await c.page.locator('.previous-key').waitFor({ state: 'detached' });
     await c.page.unroute('**/api/advertising/**');

@@ -202,7 +202,8 @@ describe('The console in Chromium', function () {
   it('draws charts by day and by month with the chosen metrics, and marks provisional periods', async () => {
     await open('/advertising');
     await c.page.locator('.chart canvas').nth(1).waitFor();
-    await c.page.getByText('provisional: the network may still restate these days').waitFor();
+    await c.page.getByText('The network may still restate days after').waitFor();
+    await c.page.locator('.provisional-key').waitFor();
     await c.page.getByText('Metrics', { exact: true }).click();
     await c.page.getByLabel('Clicks', { exact: true }).check();
     await c.page.locator('.chart canvas').nth(2).waitFor();
@@ -219,7 +220,7 @@ describe('The console in Chromium', function () {
   it('adds up money of each currency alone, in charts and in totals', async () => {
     const [response] = await Promise.all([
       c.page.waitForResponse((answer) => answer.url().endsWith('/campaigns')),
-      open('/advertising'),
+      open('/advertising?currency=own'),
     ]);
     interface Campaign {
       currency: string;

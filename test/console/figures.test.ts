@@ -21,27 +21,29 @@ describe('What the console adds up, saves and takes from a person', function () 
     );
   }
 
-  /** An organization with two campaigns that spend 100 on some days. */
+  /** An organization whose campaigns spend 100 on some days. Ids that begin with `us` are campaigns in dollars, the others in euros. */
   async function campaigns(
     organization_id: string,
-    spend: readonly (readonly [campaign: string, date: string])[],
+    spend: readonly (readonly [campaign: string, date: string, others?: object])[],
   ) {
     const key = await c.gateway.keyFor(organization_id);
     const ids = [...new Set(spend.map(([campaign_id]) => campaign_id))];
-    const of = { organization_id, currency: 'EUR' };
     await c.gateway.ingest(
       'network-a-campaigns',
-      ids.map((id) => ({ ...of, id, name: id, status: 'ACTIVE' })),
+      ids.map((id) => ({
+        ...{ organization_id, id, name: id, status: 'ACTIVE', start_date: '2026-10-14' },
+        currency: id.startsWith('us') ? 'USD' : 'EUR',
+      })),
       { key },
     );
     await c.gateway.ingest(
       'network-a-creatives',
-      ids.map((id) => ({ ...of, id: `${id}_ad`, campaign_id: id })),
+      ids.map((id) => ({ organization_id, id: `${id}_ad`, campaign_id: id })),
       { key },
     );
     const sent = await c.gateway.ingest(
       'network-a-deliveries',
-      spend.map(([campaign_id, date]) => ({
+      spend.map(([campaign_id, date, others]) => ({
         organization_id,
         campaign_id,
         creative_id: `${campaign_id}_ad`,
@@ -49,6 +51,7 @@ describe('What the console adds up, saves and takes from a person', function () 
         impressions: 1000,
         clicks: 10,
         ad_spend: '100.00',
+        ...others,
       })),
       { key },
     );
@@ -70,6 +73,73 @@ describe('What the console adds up, saves and takes from a person', function () 
     await c.page.getByText('from €300.00').waitFor();
     await c.page.locator('.previous-key').waitFor();
     expect([...(await readChart('Spend'))]).to.deep.equal([['2026-10', '€100.00, before €300.00']]);
+  });
+
+  it('compares each day with the same weekday, names both days, and has the values as a table', async () => {
+    const key = await campaigns('org_weekdays', [
+      ['one', '2026-09-16'],
+      ['one', '2026-10-14'],
+    ]);
+    await c.open(
+      '/advertising/campaign?campaign_id=one&start=2026-10-01&end=2026-10-31&compare=previous_month&chart=ad_spend',
+      key,
+    );
+    await c.page.getByText('the same weekdays, 4 weeks back').waitFor();
+    await c.page.getByText('Starts on 2026-10-14.').waitFor();
+    const days = await readChart('Spend');
+    expect(days.get('2026-10-14')).to.equal('€100.00, before €100.00 on 2026-09-16');
+    expect(days.get('2026-10-15')).to.equal('€0.00, before €0.00 on 2026-09-17');
+    await c.page.getByText('Values as a table').press('Enter');
+    const rows = c.page.getByRole('table', { name: 'Values of the charts' }).getByRole('row');
+    expect(await rows.nth(0).locator('th').allTextContents()).to.deep.equal([
+      'Period',
+      'Spend',
+      'Spend before',
+    ]);
+    expect(await rows.nth(14).locator('td').allTextContents()).to.deep.equal([
+      '2026-10-14',
+      '€100.00',
+      '€100.00',
+    ]);
+    expect(await rows.count()).to.equal(32);
+  });
+
+  it('says of each total whether its change is better or worse, and of spend neither', async () => {
+    const key = await campaigns('org_judged', [
+      ['one', '2026-09-16', { leads: 4, ad_spend: '100.00', clicks: 10 }],
+      ['one', '2026-10-14', { leads: 3, ad_spend: '150.00', clicks: 30 }],
+    ]);
+    await c.open(
+      '/advertising?start=2026-10-01&end=2026-10-31&compare=previous_month&chart=cpc,cost_per_lead,conversions',
+      key,
+    );
+    await c.page.getByText('Against 1 Sep – 30 Sep 2026.').waitFor();
+    const texts = await c.page.locator('.totals > div').allTextContents();
+    const cards = new Map(texts.map((text) => text.split(/(?<=[a-z])(?=[€\d–])/, 2) as [string, string]));
+    expect(Object.fromEntries(cards)).to.deep.include({
+      Spend: '€150.00 +50% more from €100.00',
+      Clicks: '30 +200% better from 10',
+      Leads: '3 −25% worse from 4',
+      'Cost per lead': '€50.00 +100% worse from €25.00',
+      Impressions: '1,000 unchanged from 1,000',
+      Conversions: '0 unchanged from 0',
+    });
+    expect(texts).to.include('CPC€5.00 −50% better from €10.00');
+    await c.expectAccessible();
+  });
+
+  it('leaves money in the currency of each campaign if the rates for the most used currency are missing', async () => {
+    const key = await campaigns('org_unrated', [
+      ['us_one', '2026-10-14'],
+      ['us_two', '2026-10-14'],
+      ['one', '2026-10-14'],
+    ]);
+    await c.open('/advertising?start=2026-10-01&end=2026-10-31', key);
+    await c.page.locator('.totals', { hasText: 'All inUSD' }).getByText('$200.00').waitFor();
+    await c.page.locator('.totals', { hasText: 'All inEUR' }).getByText('€100.00').waitFor();
+    expect(await c.page.getByLabel('Currency').inputValue()).to.equal('own');
+    expect(await alert().count()).to.equal(0);
+    c.forgetFailedRequests();
   });
 
   it('draws the days of every campaign where empty ones are left out of the answer', async () => {
@@ -94,12 +164,14 @@ describe('What the console adds up, saves and takes from a person', function () 
     expect(monthly.reduce((sum, value) => sum + value, 0)).to.equal(total);
   });
 
-  it('writes of a result years and ids without groups of digits, and draws days without rows as gaps', async () => {
-    const statement = `SELECT toDate('2026-11-01') + [0, 1, 24][number + 1] AS day, 2026 AS year, 1000000 + number AS id FROM numbers(3)`;
+  it('groups the digits of amounts of a result but not of years and ids, and draws days without rows as gaps', async () => {
+    const statement = `SELECT toDate('2026-11-01') + [0, 1, 24][number + 1] AS day, 2026 AS year, 1000000 + number AS id,
+      toDecimal64('1234567.5', 2) AS spend FROM numbers(3)`;
     await c.open(`/sql?statement=${encodeURIComponent(statement)}`);
     const table = c.page.getByRole('table', { name: 'Result' });
     await table.getByText('1000002').waitFor();
-    expect(await table.textContent()).not.to.contain(',');
+    expect((await table.textContent())?.replaceAll('1,234,567.5', '')).not.to.contain(',');
+    await table.getByText('1,234,567.5').first().waitFor();
     const days = [...(await readChart('year')).keys()];
     expect(days).to.have.length(25);
   });

@@ -28,11 +28,11 @@ describe('Finding one’s way in the console', function () {
     expect(item.previous.ad_spend).to.equal(before.items[0]?.ad_spend);
     await c.open(`/advertising?tab=creatives&start=${RANGE.start_date}&end=${RANGE.end_date}`);
     await c.page.getByRole('table', { name: 'Creatives' }).locator('tbody a').first().click();
-    const spend = c.page.locator('.totals dd span').first();
+    const spend = c.page.locator('.totals dd').first();
     const text = (amount: string) =>
       `$${Number(amount).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
     await spend.getByText(text(item.ad_spend)).waitFor();
-    expect(await spend.getAttribute('title')).to.equal(`before: ${text(item.previous.ad_spend)}`);
+    await spend.getByText(`from ${text(item.previous.ad_spend)}`, { exact: true }).waitFor();
     await c.page.locator('.previous-key').waitFor();
     await c.expectAccessible();
     await c.page.getByRole('link', { name: item.campaign_name, exact: true }).first().click();
@@ -82,20 +82,25 @@ describe('Finding one’s way in the console', function () {
     await c.page.locator('output.total', { hasText: /^1 contact$/ }).waitFor();
   });
 
-  it('shows the money of all campaigns in one currency that is chosen', async () => {
+  it('shows the money of all campaigns in the currency of most of them, in another, or as it was spent', async () => {
     const path = '/api/advertising/network_a/campaigns';
-    const { totals } = await c.read<{ totals: { ad_spend: string }[] }>(path, { ...RANGE, currency: 'EUR' });
+    const spentIn = async (currency: string) => {
+      const { totals } = await c.read<{ totals: { ad_spend: string }[] }>(path, { ...RANGE, currency });
+      const spend = Number(totals[0]?.ad_spend).toLocaleString('en', { style: 'currency', currency });
+      await c.page.locator('.totals').getByText(spend, { exact: true }).waitFor();
+    };
     await c.open(`/advertising?start=${RANGE.start_date}&end=${RANGE.end_date}`);
-    await c.page.getByText('Amounts are in different currencies').waitFor();
-    await c.page.getByLabel('Currency').selectOption('EUR');
-    const spend = Number(totals[0]?.ad_spend).toLocaleString('en', {
-      style: 'currency',
-      currency: 'EUR',
-    });
-    await c.page.locator('.totals').getByText(spend, { exact: true }).waitFor();
+    await spentIn('USD');
+    const currency = c.page.getByLabel('Currency');
+    expect(await currency.inputValue()).to.equal('USD');
+    expect(await c.page.locator('main').textContent()).not.to.match(/€\d/);
+    await currency.selectOption('EUR');
+    await spentIn('EUR');
     const cells = await c.page.locator('tbody td.figure:has-text("€")').count();
     expect(cells).to.be.above(20);
     expect(await c.page.locator('main').textContent()).not.to.match(/\$\d/);
+    await currency.selectOption('of each campaign');
+    await c.page.getByText('Amounts are in different currencies').waitFor();
   });
 
   it('is used by keys alone: skip link, search, rows, a card and back, and the list of keys', async () => {

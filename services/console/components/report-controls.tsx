@@ -70,35 +70,44 @@ interface ReportControlsProps {
 }
 
 export function ReportControls({ report, withGranularity = true }: ReportControlsProps) {
+  const [isOwn, setOwn] = useState(false);
   const ranges = namedRanges();
   const current = ranges.find(([, start, end]) => start === report.start_date && end === report.end_date);
   return (
     <>
       <select
         aria-label="Range"
-        value={current?.[0] ?? ''}
+        value={isOwn ? '' : (current?.[0] ?? '')}
         onChange={(event) => {
           const chosen = ranges.find(([label]) => label === event.currentTarget.value);
+          setOwn(!chosen);
           if (chosen) setParams({ start: chosen[1], end: chosen[2], page: null });
         }}
       >
-        {!current && <option value="">Other days</option>}
         {ranges.map(([label]) => (
           <option key={label}>{label}</option>
         ))}
+        <option value="">Other days</option>
       </select>
-      <DateField label="From" name="start" value={report.start_date} max={report.end_date} />
-      <DateField label="To" name="end" value={report.end_date} min={report.start_date} />
-      {withGranularity && (
-        <Segments
-          label="Granularity"
-          items={[
-            ['Daily', hrefWith({ granularity: null }), report.granularity === 'daily'],
-            ['Monthly', hrefWith({ granularity: 'monthly' }), report.granularity === 'monthly'],
-          ]}
-        />
-      )}
+      {/* A narrow window shows the days only if they are no named range. */}
+      <span class={current && !isOwn ? 'row second' : 'row'}>
+        <DateField label="From" name="start" value={report.start_date} max={report.end_date} />
+        <DateField label="To" name="end" value={report.end_date} min={report.start_date} />
+      </span>
+      {withGranularity && <Granularity report={report} />}
     </>
+  );
+}
+
+export function Granularity({ report }: Pick<ReportControlsProps, 'report'>) {
+  return (
+    <Segments
+      label="Granularity"
+      items={[
+        ['Daily', hrefWith({ granularity: null }), report.granularity === 'daily'],
+        ['Monthly', hrefWith({ granularity: 'monthly' }), report.granularity === 'monthly'],
+      ]}
+    />
   );
 }
 
@@ -190,7 +199,7 @@ export function MetricPicker({
   );
 }
 
-/** Shows warnings as sentences instead of codes. */
+/** Shows warnings as one line of sentences instead of codes. */
 export function Warnings({ warnings }: { warnings: readonly string[] }) {
   if (warnings.length === 0) return null;
   return (

@@ -62,16 +62,24 @@ interface SelectFilterProps {
   options: readonly (readonly [value: string, label: string])[];
   /** Shown instead of the first option if nothing can be chosen. */
   fixed?: string;
+  /** The option in force, by default the one in the address. */
+  value?: string;
 }
 
-export function SelectFilter({ name, label, options, fixed }: SelectFilterProps) {
+export function SelectFilter({
+  name,
+  label,
+  options,
+  fixed,
+  value: current = param(name),
+}: SelectFilterProps) {
   const isFixed = fixed !== undefined;
-  const isOption = options.some(([value]) => value === param(name));
+  const isOption = options.some(([value]) => value === current);
   return (
     <label class="field inline">
       <span>{label}</span>
       <select
-        value={isFixed || !isOption ? options[0]?.[0] : param(name)}
+        value={isFixed || !isOption ? options[0]?.[0] : current}
         disabled={isFixed}
         onChange={(event) => setParams({ [name]: event.currentTarget.value, page: null })}
       >

@@ -11,17 +11,18 @@ import {
   nameOf,
   oldFigures,
   seesCompanies,
-  Totals,
   useAds,
   words,
 } from '../ad-lists.js';
 import type { RequestOf } from '../api.js';
+import type { Mark } from '../chart.js';
 import { Charts } from '../components/charts.js';
 import { Fact } from '../components/fact.js';
 import { Pager } from '../components/pager.js';
 import {
   COMPARISONS,
   chartMetrics,
+  Granularity,
   MetricPicker,
   ReportControls,
   reportOf,
@@ -32,6 +33,7 @@ import { SelectFilter } from '../components/search-box.js';
 import { Empty, Failed, NoPermission, Trouble } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
+import { Totals } from '../components/totals.js';
 import { count, figure, NONE } from '../format.js';
 import { withParts } from '../metrics.js';
 import { href, pageParam, param } from '../router.js';
@@ -56,6 +58,19 @@ const listHref = (tab: keyof typeof AD_LISTS, params: Record<string, string> = {
   tab === 'companies' && params.campaign === undefined && seesCompanies()
     ? href('/companies', { ...reportParams(), ...params })
     : href('/advertising', { tab: tab === 'campaigns' ? null : tab, ...reportParams(), ...params });
+
+/**
+ * The days on which a campaign starts and ends, and the last day on which a paused campaign was shown. Its records do not say when it was
+ * paused.
+ */
+function marksOf({ start_date: start, end_date: end, status, timeseries }: AdItem): Mark[] {
+  const shown = timeseries.findLast(({ impressions }) => Number(impressions) > 0);
+  return [
+    { date: start, label: 'Starts' },
+    { date: end, label: 'Ends' },
+    { date: status === 'PAUSED' && shown?.period, label: 'Last shown' },
+  ].filter((mark): mark is Mark => typeof mark.date === 'string');
+}
 
 interface AdPageProps {
   tab: keyof typeof AD_LISTS;
@@ -91,11 +106,12 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
         </a>
         <h1>{item && !another ? nameOf(item) : words(list.one.toUpperCase())}</h1>
         <div class="actions">
-          <ReportControls report={report} />
-          <SelectFilter name="compare" label="Compare with" options={COMPARISONS} />
-          <MetricPicker available={list.available} chosen={charts} />
           <CurlButton url={list.path} body={body} />
         </div>
+      </div>
+      <div class="toolbar report">
+        <ReportControls report={report} withGranularity={false} />
+        <SelectFilter name="compare" label="Compare with" options={COMPARISONS} />
       </div>
       {filter && <Trouble answer={answer} old={shown && oldFigures(shown)} />}
       {(!filter || data?.total_count === 0) && (
@@ -114,7 +130,28 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
       )}
       {shown && data && item && !another && (
         <>
+          {item.impressions === 0 && <p class="note">It has no figures in this range.</p>}
+          <Totals
+            metrics={answered(metrics, shown)}
+            answer={data}
+            of={item}
+            before={item.previous}
+            currency={item.currency}
+          />
           <Warnings warnings={data.warnings} />
+          <Failed what="The earlier figures" answer={before} />
+          <Charts
+            metrics={answered(charts, shown)}
+            periods={shown.periods}
+            items={items}
+            previous={shown.previousItems}
+            weeks={shown.weeks}
+            marks={tab === 'campaigns' ? marksOf(item) : []}
+            caption={shown.granularity === 'monthly' ? 'By month.' : 'By day.'}
+          >
+            <Granularity report={report} />
+            <MetricPicker available={list.available} chosen={charts} />
+          </Charts>
           <dl class="facts-row">
             {[...facts, ['Id', ({ id }: AdItem) => id] as const].map(([label, value]) => {
               const shown = value(item);
@@ -128,23 +165,6 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
               );
             })}
           </dl>
-          {item.impressions === 0 && <p class="note">It has no figures in this range.</p>}
-          <Totals
-            metrics={answered(metrics, shown)}
-            main={answered(charts, shown)}
-            answer={data}
-            of={item}
-            before={item.previous}
-            currency={item.currency}
-          />
-          <Failed what="The earlier figures" answer={before} />
-          <Charts
-            metrics={answered(charts, shown)}
-            periods={shown.periods}
-            items={items}
-            previous={shown.previousItems}
-            caption={shown.granularity === 'monthly' ? 'By month.' : 'By day.'}
-          />
           {children(item)}
         </>
       )}

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { OBJECTIVE_TYPES } from '../../advertising/normalization.js';
 import {
   AD_LISTS,
@@ -8,8 +9,8 @@ import {
   figureColumns,
   oldFigures,
   seesCompanies,
-  Totals,
   useAds,
+  useMainCurrency,
   words,
 } from '../ad-lists.js';
 import type { RequestOf } from '../api.js';
@@ -27,6 +28,7 @@ import {
   COMPARISONS,
   type Comparison,
   chartMetrics,
+  Granularity,
   MetricPicker,
   ReportControls,
   reportOf,
@@ -39,6 +41,7 @@ import { Segments } from '../components/segments.js';
 import { Failed, NoMatch, NoPermission, NothingYet, Trouble } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
+import { Totals } from '../components/totals.js';
 import { count, plural } from '../format.js';
 import { withParts } from '../metrics.js';
 import { href, hrefWith, pageParam, param, setParams } from '../router.js';
@@ -64,6 +67,9 @@ const CURRENCIES = [
   'INR',
   'BRL',
 ];
+
+/** In the address: money stays in the currency of each campaign. */
+const OWN = 'own';
 
 const isList = (name: string): name is keyof typeof AD_LISTS => Object.hasOwn(AD_LISTS, name);
 
@@ -118,6 +124,10 @@ function chartedText({ one, many }: AdList, items: number, total: number): strin
   return `The ${all} of this page together, without the other ${count(total - items)}`;
 }
 
+/** Warnings of a response without items. Days that have no figures are not provisional either. */
+const warningsOfNothing = (warnings: readonly string[] = []) =>
+  warnings.filter((warning) => !/^(data_provisional|data_delayed):/.test(warning));
+
 export function Advertising() {
   const scope = missingScope('advertising:read');
   const tab = isList(param('tab')) ? param('tab') : 'campaigns';
@@ -135,7 +145,14 @@ export function Advertising() {
   const compared = COMPARISONS.some(([name]) => name === param('compare')) ? param('compare') : '';
   const campaign = param('campaign');
   const hasMoney = list.available.includes('ad_spend');
-  const currency = hasMoney && CURRENCIES.includes(param('currency')) ? param('currency') : '';
+  const chosen = [...CURRENCIES, OWN].find((code) => code === param('currency'));
+  const main = useMainCurrency(scope === null && hasMoney && chosen === undefined);
+  /** The last range whose money cannot be converted to the main currency. */
+  const [unrated, setUnrated] = useState('');
+  const range = `${report.start_date} ${report.end_date}`;
+  const standard = unrated === range ? OWN : (main.currency ?? OWN);
+  const inForce = chosen ?? standard;
+  const currency = hasMoney && inForce !== OWN ? inForce : '';
   const body = {
     organization_id: organizationId.value,
     ...report,
@@ -151,7 +168,11 @@ export function Advertising() {
     page,
     page_size: PAGE,
   };
-  const { answer, before, shown } = useAds(list, scope ? null : body, charts);
+  const { answer, before, shown } = useAds(list, scope || main.loading ? null : body, charts);
+  const lacksRates = chosen === undefined && answer.error?.code === 'missing_rates';
+  useLayoutEffect(() => {
+    if (lacksRates) setUnrated(range);
+  }, [lacksRates, range]);
   const { data, of, items = [] } = shown ?? {};
   const shownCharts = shown ? answered(charts, shown) : charts;
   const totals = (data?.totals ?? []) as readonly Record<string, string | number | null>[];
@@ -160,7 +181,7 @@ export function Advertising() {
   if (scope) return <NoPermission scope={scope} what="advertising" />;
   return (
     <div class="view">
-      <div class="toolbar">
+      <div class="toolbar report">
         <h1 class="hidden">Advertising</h1>
         <Segments
           label="Table"
@@ -172,52 +193,29 @@ export function Advertising() {
             ['What followed', href('/advertising/influence', reportParams()), false],
           ]}
         />
-        <ReportControls report={report} />
-        <div class="actions">
-          <MetricPicker available={list.available} chosen={charts} />
-          <SavedFiltersButton />
-          <ExportButton source={{ name: tab, path: list.path, body: { ...body, metrics } }} />
-          <CurlButton url={list.path} body={body} />
-        </div>
-      </div>
-      <Trouble answer={answer} old={shown && oldFigures(shown)} />
-      <Failed what="The earlier figures" answer={before} />
-      <Warnings warnings={data?.warnings ?? []} />
-      {shown && items.length > 0 && (
-        <Charts
-          metrics={shownCharts}
-          periods={shown.periods}
-          items={items}
-          previous={shown.previousItems}
-          caption={`${chartedText(list, items.length, shown.data.total_count)}, ${shown.granularity === 'monthly' ? 'by month' : 'by day'}.`}
-        />
-      )}
-      <div class="toolbar">
-        <SearchBox key={tab} label={`Search ${list.many}`} resets={['page']} />
-        {fields.length > 0 && <FilterButton fields={fields} />}
+        <ReportControls report={report} withGranularity={false} />
         <SelectFilter name="compare" label="Compare with" options={[['', 'nothing'], ...COMPARISONS]} />
         {hasMoney && (
           <SelectFilter
             name="currency"
             label="Currency"
-            options={[['', 'of each campaign'], ...CURRENCIES.map((code) => [code, code] as const)]}
+            value={inForce}
+            options={[
+              [OWN, 'of each campaign'],
+              ...[...new Set([...(main.currency ? [main.currency] : []), ...CURRENCIES])].map(
+                (code) => [code, code] as const,
+              ),
+            ]}
           />
         )}
-        <div class="actions">
-          <ColumnsButton list={tab} columns={allColumns} />
-        </div>
       </div>
-      <FilterChips
-        fields={[...fields, CAMPAIGN]}
-        shown={of && filterValues(of)}
-        total={data && plural(data.total_count, list.one, list.many)}
-      />
+      {!lacksRates && <Trouble answer={answer} old={shown && oldFigures(shown)} />}
+      <Failed what="The earlier figures" answer={before} />
       {items.length > 0 &&
         totals.map((total) => (
           <Totals
             key={total.currency}
             metrics={shown ? answered(metrics, shown) : []}
-            main={shownCharts}
             answer={data ?? {}}
             label={totals.length > 1 ? String(total.currency ?? 'unknown') : undefined}
             of={total}
@@ -225,6 +223,35 @@ export function Advertising() {
             currency={total.currency as string | null}
           />
         ))}
+      <Warnings warnings={items.length > 0 ? (data?.warnings ?? []) : warningsOfNothing(data?.warnings)} />
+      {shown && items.length > 0 && (
+        <Charts
+          metrics={shownCharts}
+          periods={shown.periods}
+          items={items}
+          previous={shown.previousItems}
+          weeks={shown.weeks}
+          caption={`${chartedText(list, items.length, shown.data.total_count)}, ${shown.granularity === 'monthly' ? 'by month' : 'by day'}.`}
+        >
+          <Granularity report={report} />
+          <MetricPicker available={list.available} chosen={charts} />
+        </Charts>
+      )}
+      <div class="toolbar">
+        <SearchBox key={tab} label={`Search ${list.many}`} resets={['page']} />
+        {fields.length > 0 && <FilterButton fields={fields} />}
+        <div class="actions">
+          <ColumnsButton list={tab} columns={allColumns} />
+          <SavedFiltersButton />
+          <ExportButton source={{ name: tab, path: list.path, body: { ...body, metrics } }} />
+          <CurlButton url={list.path} body={body} />
+        </div>
+      </div>
+      <FilterChips
+        fields={[...fields, CAMPAIGN]}
+        shown={of && filterValues(of)}
+        total={data && plural(data.total_count, list.one, list.many)}
+      />
       {data?.total_count === 0 &&
         (isFiltered ? (
           <NoMatch what={list.many} clear={['query', 'status', 'objective', 'campaign', 'page']} />

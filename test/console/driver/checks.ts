@@ -171,15 +171,23 @@ function addressFaults(screen: Screen): string[] {
   const params = paramsOf(screen);
   const shown: [name: string, label: string | undefined][] = [
     ['query', screen.query?.trim()],
-    ['currency', screen.choices.Currency],
     ['country', chipsOf(screen).country as string | undefined],
   ];
-  return shown.flatMap(([name, label]) => {
-    const isShown = label !== undefined && label !== '' && label !== 'of each campaign';
-    const isViewed = name !== 'currency' || screen.choices.Currency !== undefined;
-    if (!isViewed || (params[name] ?? '') === (isShown ? label : '')) return [];
-    return [`the address says ${name}=${params[name]}, and the label ${label}`];
-  });
+  const { Currency: currency } = screen.choices;
+  const faults = shown.flatMap(([name, label = '']) =>
+    (params[name] ?? '') === label
+      ? []
+      : [`the address says ${name}=${params[name]}, and the label ${label}`],
+  );
+  if (currency !== undefined && !currenciesOf(params.currency).includes(currency))
+    faults.push(`the address says currency=${params.currency}, and the label ${currency}`);
+  return faults;
+}
+
+/** Labels of the currency that an address may lead to. Most campaigns are in dollars; if dollars have no rates, money stays as it is. */
+function currenciesOf(name: string | undefined): string[] {
+  if (name === undefined) return ['USD', 'of each campaign'];
+  return [name === 'own' ? 'of each campaign' : name];
 }
 
 const FORMATS = new Map<unknown, Intl.NumberFormat>();
@@ -293,7 +301,7 @@ function rangesExplained(screen: Screen, { body, answer = {} }: Exchange): boole
   const earlier = start && end ? rangeOf(start, end) : undefined;
   const own = `${rangeOf(body.start_date, body.end_date)}${body.currency ? `, in ${body.currency}` : ''}`;
   return (
-    screen.comparisons.every((text) => earlier !== undefined && text.includes(`gainst ${earlier}: `)) &&
+    screen.comparisons.every((text) => earlier !== undefined && text.includes(`gainst ${earlier}.`)) &&
     screen.notes.every((note) => {
       const [, of] = /^These figures are for (.*?)\.(?: |$)/.exec(note) ?? [];
       return of === undefined || of === own;
@@ -429,19 +437,25 @@ export function judgeCharts(
     const close = (a: number, b: number) => Math.abs(a - b) <= 0.006 * values.length + 0.006;
     if (!close(now, total))
       faults.push(`the chart ${label} sums to ${now.toFixed(2)}, the total above it is ${total}`);
-    const compared = screen.comparisons.find((text) => currency === undefined || text.startsWith(currency));
-    const [, said] =
-      new RegExp(`${metric} ((?:up|down|none|unchanged|unknown)[^;]*?)(?:;|\\.$)`).exec(compared ?? '') ?? [];
-    if (said === undefined || said === 'unknown') return faults;
-    const before = values.flatMap((value) => /, before (.*)$/.exec(value)?.[1] ?? []);
-    const earlier =
-      said === 'unchanged' ? total : said === 'none before' ? 0 : number(said.replace(/^.*, from /, ''));
+    const [, compared, from = '0'] = / (none before|from (.*))$/.exec(shown) ?? [];
+    if (compared === undefined) return faults;
+    const before = values.flatMap((value) => /, before (.*?)(?: on \S+)?$/.exec(value)?.[1] ?? []);
     if (before.length === 0) {
       // The response about the earlier range may have failed; the page must say so.
       if (screen.alerts.length === 0)
-        faults.push(`the chart ${label} has nothing before, the comparison says ${said}`);
-    } else if (!close(sum(before), earlier))
-      faults.push(`the chart ${label} sums to ${sum(before).toFixed(2)} before, the comparison says ${said}`);
+        faults.push(`the chart ${label} has nothing before, its total says ${shown}`);
+      return faults;
+    }
+    // Days are compared with days of the same weekday, which are not exactly those of the total.
+    const days = values.flatMap((value) => / on (\S+)$/.exec(value)?.[1] ?? []);
+    if (days.length === 0 && !close(sum(before), number(from)))
+      faults.push(`the chart ${label} sums to ${sum(before).toFixed(2)} before, its total says ${shown}`);
+    const lags = new Set(
+      days.map((day, index) => (Date.parse(periods[index] ?? '') - Date.parse(day)) / DAY_MS),
+    );
+    const [lag = 7] = lags;
+    if (lags.size > 1 || lag <= 0 || lag % 7 !== 0)
+      faults.push(`the chart ${label} compares days with those of ${[...lags]} days before`);
     return faults;
   });
 }
