@@ -30,9 +30,9 @@ const MAX_ID_LENGTH = 128;
 const ids = (description: string, item: string) => strings(description, item, MAX_ID_LENGTH);
 export const COMPARISONS = ['previous_period', 'previous_month', 'previous_year'] as const;
 export type CompareTo = (typeof COMPARISONS)[number];
-export const pageNumber = (description: string) =>
+const pageNumber = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 1_000_000, default: 1 }));
-export const pageSize = (description: string) =>
+const pageSize = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 200, default: 50 }));
 const metricsFilter = <T extends Metric>(names: readonly T[]) =>
   optional(
@@ -91,6 +91,22 @@ export const COMPANY_SORTS = [
 ] as const;
 export type CompanySort = (typeof COMPANY_SORTS)[number];
 
+/** The order of a list, and its page. */
+export const orderFields = <T extends string>(
+  sorts: readonly T[],
+  standard: T,
+  order = 'What the items are ordered by; then by domain, ascending.',
+) => ({
+  sort_by: optional(stringEnum(order, sorts, { default: standard })),
+  sort_direction: optional(
+    stringEnum('Direction of the order; unknown values come last in both.', ['asc', 'desc'], {
+      default: 'desc',
+    }),
+  ),
+  page: pageNumber('Page, from 1.'),
+  page_size: pageSize('Items per page.'),
+});
+
 /** The last fields of a list request: what to show of the matches, and in which order. */
 const listFields = <M extends Metric, T extends string>(
   metrics: readonly M[],
@@ -98,15 +114,7 @@ const listFields = <M extends Metric, T extends string>(
   standard: T,
 ) => ({
   metrics: metricsFilter(metrics),
-  sort_by: optional(
-    stringEnum('What the items are ordered by; then by id, ascending.', sorts, { default: standard }),
-  ),
-  sort_direction: optional(
-    stringEnum('Direction of the order; unknown values come last in both.', ['asc', 'desc'], {
-      default: 'desc',
-    }),
-  ),
-  page: pageNumber('Page, from 1.'),
+  ...orderFields(sorts, standard, 'What the items are ordered by; then by id, ascending.'),
   page_size: pageSize(
     'Items per page. The items of a page times the periods of the range are at most 100 000, else the problem is too_many_points.',
   ),

@@ -145,15 +145,18 @@ const conversion = {
     ),
   ),
 };
+export const pageOf = <Item extends TSchema>(what: string, item: Item) => ({
+  items: arrayOf(`The ${what} of this page.`, item),
+  page: integer('The page.', { minimum: 1 }),
+  page_size: integer('Items a page.', { minimum: 1 }),
+  total_count: integer('How many match, exactly.', { minimum: 0 }),
+});
 const listResponse = <Item extends TSchema, Totals extends TSchema>(
   what: string,
   item: Item,
   totals: Totals,
 ) => ({
-  items: arrayOf(`The ${what} of this page.`, item),
-  page: integer('The page.', { minimum: 1 }),
-  page_size: integer('Items a page.', { minimum: 1 }),
-  total_count: integer('How many match, exactly.', { minimum: 0 }),
+  ...pageOf(what, item),
   totals: arrayOf(`Figures of all ${what} that match, not of the page alone.`, totals),
   previous_start_date: Type.Optional(date('First day of the earlier range, with compare_to.')),
   previous_end_date: Type.Optional(date('Last day of that range.')),

@@ -5,25 +5,18 @@ import { isProvisional } from '../advertising/items.js';
 import { caseFold, dropAccents } from '../advertising/normalization.js';
 import { type AdvertisingServices, exampleRange } from '../advertising/operation.js';
 import { contextOf, reportParamsOf, run, withSealedMonths } from '../advertising/page.js';
-import {
-  DEFAULT_PAGE_SIZE,
-  type Filters,
-  filtersOf,
-  parsePage,
-  type ReportParams,
-} from '../advertising/report-params.js';
+import { type Filters, filtersOf, parsePage, type ReportParams } from '../advertising/report-params.js';
 import { warningsOf } from '../advertising/warnings.js';
 import type { ContactStore } from '../contacts/contact-store.js';
-import { searchContacts, toContactSearch } from '../contacts/search.js';
+import { knownAt } from '../contacts/search.js';
 import { endpointsWith, type HandlerContext, type MatchPage } from '../http/endpoint.js';
 import { noWords, noWordsError, Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
-import { parseQuery } from '../search/query-parser.js';
-import { withOwnSignal } from '../shared/async.js';
 import { JsonText } from '../shared/json.js';
-import { compareCodePoints, hasLetterOrDigit } from '../shared/text.js';
+import { hasLetterOrDigit } from '../shared/text.js';
 import { DAY_MS, formatTimestamp } from '../shared/time.js';
 import { MAX_FACET_DAYS, type VisitStore } from '../visits/visit-store.js';
+import { readInParts, sortByKey } from './order.js';
 import {
   type CompanyRow,
   companyRowsQuery,
@@ -48,7 +41,7 @@ import {
 import { activityPoints } from './series.js';
 
 export interface CompanyServices extends AdvertisingServices {
-  records: VisitStore & Pick<ContactStore, 'searchContacts'>;
+  records: VisitStore & Pick<ContactStore, 'searchContacts' | 'countContacts'>;
 }
 
 const endpoint = endpointsWith<CompanyServices>();
@@ -56,11 +49,7 @@ type Call<Body> = HandlerContext<Body, unknown, CompanyServices>;
 
 /** Maximum domains of a search, because each is read before a page is cut. */
 const MAX_DOMAINS = 100_000;
-/** Searches for contacts that one request runs at once. */
-const SEARCHES_AT_ONCE = 4;
 const NEWEST = 20;
-/** Domains whose items an export reads at once. */
-const EXPORT_DOMAINS = 200;
 /** Bytes of domains in a statement. The embedded engine takes parameters up to 256 KiB. */
 const STATEMENT_BYTES = 128 * 1024;
 
@@ -69,10 +58,8 @@ const operation = {
   scope: ['advertising:read', 'visits:read', 'contacts:read'],
 } as const;
 
-/** A domain of the range, with the values by which items are ordered. */
-interface Entry extends Sums {
-  domain: string;
-  name_key: string | null;
+/** A domain of the range. */
+interface Entry extends Pick<DomainRow, 'domain' | 'sort_value'> {
   visits: number;
   last_visit: number | null;
 }
@@ -128,7 +115,7 @@ async function readUniverse(
   const { domains, search } = filters;
   const sort: CompanySort = body.sort_by ?? 'engagements';
   // Two rows beyond the maximum: the row of companies without a domain, and a row that shows that there are too many domains.
-  const query = domainsQuery(report, filters, sort === 'name', MAX_DOMAINS + 2);
+  const query = domainsQuery(report, filters, sort, MAX_DOMAINS + 2);
   const [{ rows }, visited] = await Promise.all([
     run<DomainRow>(call, query),
     services.records.countVisitsByCompany(
@@ -145,60 +132,28 @@ async function readUniverse(
     const inactive = [...visited.companies.map(({ domain }) => domain), ...(domains ?? [])];
     const unnamed = [...new Set(inactive)].filter((domain) => !known.has(domain));
     for (const row of await readNames(call, report, unnamed, search))
-      known.set(row.domain, { ...NONE, ...row, companies: 0 });
+      known.set(row.domain, { ...row, sort_value: sort === 'name' ? row.sort_value : null, companies: 0 });
   }
   const entries = new Map<string, Entry>();
-  const add = (domain: string): Entry => {
-    const { name_key = null, ...sums } = known.get(domain) ?? (NONE as DomainRow);
-    const entry = entries.get(domain) ?? { ...sums, name_key, domain, visits: 0, last_visit: null };
-    entries.set(domain, entry);
-    return entry;
+  const add = (domain: string, visits = 0, last_visit: number | null = null) => {
+    const value = known.get(domain)?.sort_value ?? (SUMS.some((name) => name === sort) ? 0 : null);
+    entries.set(domain, { domain, sort_value: value, visits, last_visit });
   };
   for (const { domain, companies } of known.values()) if (companies > 0) add(domain);
   const isFound = (domain: string) =>
     search === undefined || known.has(domain) || dropAccents(caseFold(domain)).includes(search);
-  for (const { domain, count, lastMs } of visited.companies) {
-    if (isFound(domain)) Object.assign(add(domain), { visits: count, last_visit: lastMs });
-  }
   for (const domain of domains ?? []) if (isFound(domain)) add(domain);
+  for (const { domain, count, lastMs } of visited.companies) if (isFound(domain)) add(domain, count, lastMs);
   if (entries.size > MAX_DOMAINS) throw tooMany('match');
+  const isByVisits = sort === 'visits' || sort === 'last_visit';
   return {
-    entries: ordered([...entries.values()], sort, body.sort_direction !== 'asc'),
+    entries: sortByKey(
+      [...entries.values()],
+      (entry) => (isByVisits ? entry[sort] : entry.sort_value),
+      body.sort_direction !== 'asc',
+    ),
     withoutDomain: { companies, visits: visited.withoutDomain },
   };
-}
-
-/** Orders by the value, unknown values last, then by domain. */
-function ordered(entries: Entry[], sort: CompanySort, descending: boolean): Entry[] {
-  const sortValue = (entry: Entry) => (sort === 'name' ? entry.name_key : entry[sort]);
-  const compare = (one: string | number, other: string | number) =>
-    typeof one === 'number' ? one - Number(other) : compareCodePoints(one, String(other));
-  return entries.sort((left, right) => {
-    const [one, other] = [sortValue(left), sortValue(right)];
-    const order =
-      one === null || other === null
-        ? Number(one === null) - Number(other === null)
-        : compare(one, other) * (descending ? -1 : 1);
-    return order || compareCodePoints(left.domain, right.domain);
-  });
-}
-
-/** The contacts that a search for the domain as a phrase finds (decision 0028). */
-async function contactsAt(
-  { organizationId, services, signal }: Call<unknown>,
-  domain: string,
-  limit: number,
-) {
-  const query = parseQuery(`"${domain.replaceAll('"', ' ')}"`);
-  const search =
-    'code' in query
-      ? toContactSearch(organizationId, { organization_id: organizationId, company_domain: domain })
-      : toContactSearch(organizationId, { organization_id: organizationId, match: 'all' }, query);
-  const { page } = await searchContacts((part) => services.records.searchContacts(part, { signal }), {
-    ...search,
-    limit,
-  });
-  return page;
 }
 
 /** The items of some domains, in their order. */
@@ -210,21 +165,14 @@ async function readItems(
 ): Promise<CompanyActivity[]> {
   if (entries.length === 0) return [];
   const domains = entries.map(({ domain }) => domain);
-  const contacts: number[] = [];
-  let next = 0;
-  const count = async () => {
-    while (next < domains.length) {
-      const index = next++;
-      const domain = domains[index] as string;
-      contacts[index] = await withOwnSignal(
-        call.signal,
-        async (signal) => (await contactsAt({ ...call, signal }, domain, 1)).total,
-      );
-    }
-  };
-  const [{ rows }] = await Promise.all([
+  const { organizationId, services, signal } = call;
+  const [{ rows }, contacts] = await Promise.all([
     run<CompanyRow>(call, companyRowsQuery(report, campaignIds, domains)),
-    ...Array.from({ length: SEARCHES_AT_ONCE }, count),
+    services.records.countContacts(
+      organizationId,
+      domains.map((domain) => knownAt([domain])),
+      { signal },
+    ),
   ]);
   const rowOf = new Map(rows.map((row) => [row.domain, row]));
   return entries.map(({ domain, visits, last_visit }, index) => {
@@ -254,12 +202,6 @@ const csvRow = ({ network_a, visits, contacts, ...item }: CompanyActivity) => ({
   contact_count: contacts.count,
 });
 
-/** What an export has not sent yet. */
-interface Unsent {
-  entries: Entry[];
-  total: number;
-}
-
 async function parametersOf(call: Call<SearchCompaniesRequest>) {
   const place = call.body.domains?.findIndex((domain) => !hasLetterOrDigit(normalizeDomain(domain))) ?? -1;
   if (place !== -1) throw noWords(`domains[${place}]`);
@@ -276,8 +218,7 @@ export const searchCompanies = endpoint({
   summary: 'Search companies by domain',
   description:
     'Every domain with activity of ads or a visit in the range: the sums of network_a over its company records, its visits, and the number of contacts known there. Sums are of the newest report of each day. `without_domain` counts what could not be placed. `campaign_ids` narrows the figures of network_a alone.',
-  // Each company of the page is a search for contacts.
-  slots: ({ page_size }) => 4 + Math.ceil((page_size ?? DEFAULT_PAGE_SIZE) / 25),
+  slots: () => 4,
   check: ({ domains }) =>
     (domains ?? []).flatMap((domain, index) =>
       hasLetterOrDigit(normalizeDomain(domain)) ? [] : [noWordsError(`domains[${index}]`)],
@@ -294,14 +235,14 @@ export const searchCompanies = endpoint({
     columns: () => CSV_COLUMNS,
     async readPage(call, next, format): Promise<MatchPage> {
       const { report, filters } = await parametersOf(call);
-      const { entries, total } = (next as Unsent | undefined) ?? (await firstUnsent(call, report, filters));
-      const items = await readItems(call, report, filters.campaign_ids, entries.slice(0, EXPORT_DOMAINS));
-      const rest = entries.slice(EXPORT_DOMAINS);
-      return {
-        items: format === 'csv' ? items.map(csvRow) : items,
-        total,
-        next: rest.length > 0 ? ({ entries: rest, total } satisfies Unsent) : null,
-      };
+      return readInParts(
+        next,
+        async () => (await readUniverse(call, report, filters)).entries,
+        async (some) => {
+          const items = await readItems(call, report, filters.campaign_ids, some);
+          return format === 'csv' ? items.map(csvRow) : items;
+        },
+      );
     },
   },
   async handle(call) {
@@ -331,15 +272,6 @@ export const searchCompanies = endpoint({
     };
   },
 });
-
-async function firstUnsent(
-  call: Call<SearchCompaniesRequest>,
-  report: ReportParams,
-  filters: Filters,
-): Promise<Unsent> {
-  const { entries } = await readUniverse(call, report, filters);
-  return { entries, total: entries.length };
-}
 
 /** Visits of a company by UTC day. A facet has at most `MAX_FACET_DAYS` days, so that a long range needs several. */
 async function readVisits(call: Call<unknown>, { range }: ReportParams, companyDomain: string) {
@@ -386,7 +318,10 @@ const getCompany = endpoint({
     const report = await withSealedMonths(call, parsed, 'company');
     const [{ newest, days }, contacts, series, context] = await Promise.all([
       readVisits(call, report, domain),
-      contactsAt(call, domain, NEWEST),
+      services.records.searchContacts(
+        { organizationId, filters: [knownAt([domain])], limit: NEWEST },
+        { signal },
+      ),
       run<PeriodRow>(call, domainSeriesQuery(report, domain)),
       contextOf(call, report, {}),
     ]);

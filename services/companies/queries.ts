@@ -15,14 +15,14 @@ import {
   withoutAccents,
 } from '../advertising/sql.js';
 import { EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';
+import type { CompanySort } from './schema.js';
 
 /** The metrics that operations about domains show. */
 export const SUMS = ['impressions', 'clicks', 'engagements'] as const satisfies SummedMetric[];
 export type Sums = Record<(typeof SUMS)[number], number>;
 
-const sumsOfMetrics = SUMS.map(
-  (name) => sql`ifNull(sum(metrics.${identifier(name)}), 0) AS ${identifier(name)}`,
-);
+const sumOf = (name: SummedMetric) => sql`ifNull(sum(metrics.${identifier(name)}), 0)`;
+const sumsOfMetrics = SUMS.map((name) => sql`${sumOf(name)} AS ${identifier(name)}`);
 const IS_ACTIVE = sql`ifNull(metrics.active, false)`;
 /** The largest impressions first, then the smallest id. */
 const BY_IMPRESSIONS = sql`(-toInt64(ifNull(metrics.impressions, 0)), company.id)`;
@@ -32,38 +32,45 @@ const OF_DOMAINS = sql`domain IN {domains:Array(String)}`;
 const records = (condition?: Sql) =>
   sql`(SELECT id, domain, name, name_key, domain_key FROM companies FINAL ${where(IN_ORGANIZATION, condition)})`;
 
-/** Sums of a domain. The row of companies without a domain has an empty domain. */
-export type DomainRow = Sums & {
+/** A domain with activity of ads. The row of companies without a domain has an empty domain. */
+export interface DomainRow {
   domain: string;
   /** Number of companies with activity. */
   companies: number;
-  /** Name to order by; absent unless requested. */
-  name_key?: string | null;
-};
+  /** Sum or name by which items are ordered; null if visits order them. */
+  sort_value: number | string | null;
+}
 
-/** Domains with activity that the filters match. With `search` or `named`, their records without activity count for the name too. */
+/** Domains with activity that the filters match. With `search` or in the order of names, their records without activity count for the name too. */
 export function domainsQuery(
   report: ReportParams,
   { campaign_ids, domains, search }: Filters,
-  named: boolean,
+  sort: CompanySort,
   limit: number,
 ): AnalyticsQuery {
-  const delivery = deliverySource(companySource({ campaign_ids }), report, SUMS, [
+  const named = sort === 'name';
+  const metric = SUMS.find((name) => name === sort);
+  const sums = metric ? [metric] : named ? (['impressions'] as const) : [];
+  const delivery = deliverySource(companySource({ campaign_ids }), report, sums, [
     inList(sql`campaign_id`, 'campaign_ids', campaign_ids),
   ]);
   const metrics = sql`(
-  SELECT company_id, ${list(sumColumns(SUMS))}, max(delivery.active) AS active
+  SELECT ${list([sql`company_id`, ...sumColumns(sums), sql`max(delivery.active) AS active`])}
   ${delivery.from}
   GROUP BY company_id
   HAVING active
 ) AS metrics`;
   const domain = sql`ifNull(company.domain, '')`;
   const found = containsAny([sql`company.name_key`, sql`company.domain_key`], search);
+  const value = metric
+    ? sumOf(metric)
+    : named
+      ? sql`argMin(${withoutAccents(sql`company.name_key`)}, ${BY_IMPRESSIONS})`
+      : sql`NULL`;
   const columns = [
     sql`${domain} AS domain`,
-    ...sumsOfMetrics,
     sql`countIf(${IS_ACTIVE}) AS companies`,
-    ...(named ? [sql`argMin(${withoutAccents(sql`company.name_key`)}, ${BY_IMPRESSIONS}) AS name_key`] : []),
+    sql`${value} AS sort_value`,
   ];
   return {
     name: 'companies_by_domain',
@@ -88,7 +95,7 @@ export function domainsQuery(
 }
 
 /** Name of a domain to order by, if the domain matches the search. */
-export type NameRow = Pick<DomainRow, 'domain' | 'name_key'>;
+export type NameRow = Pick<DomainRow, 'domain' | 'sort_value'>;
 
 /** Names of domains without activity, because the name of a company counts for its visits too. */
 export function namesQuery(
@@ -100,7 +107,7 @@ export function namesQuery(
   return {
     name: 'names_of_domains',
     sql: joinLines(
-      sql`SELECT domain, argMin(${withoutAccents(sql`company.name_key`)}, company.id) AS name_key`,
+      sql`SELECT domain, argMin(${withoutAccents(sql`company.name_key`)}, company.id) AS sort_value`,
       sql`FROM ${records(OF_DOMAINS)} AS company`,
       sql`GROUP BY domain`,
       found ? sql`HAVING max(${found})` : EMPTY_SQL,

@@ -3,13 +3,12 @@ import type { Static } from 'typebox';
 import {
   campaignIds,
   GRANULARITIES,
-  pageNumber,
-  pageSize,
+  orderFields,
   rangeFields,
   search,
   strings,
 } from '../advertising/requests.js';
-import { provisional, seen, warnings } from '../advertising/responses.js';
+import { pageOf, provisional, seen, warnings } from '../advertising/responses.js';
 import { Contact } from '../contacts/schema.js';
 import {
   arrayOf,
@@ -18,7 +17,6 @@ import {
   integer,
   looseObject,
   nullable,
-  optional,
   strictObject,
   stringEnum,
   Type,
@@ -48,40 +46,34 @@ export const SearchCompaniesRequest = strictObject({
     { examples: [['example.com']] },
   ),
   campaign_ids: campaignIds,
-  sort_by: optional(
-    stringEnum('What the items are ordered by; then by domain, ascending.', COMPANY_SORTS, {
-      default: 'engagements',
-    }),
-  ),
-  sort_direction: optional(
-    stringEnum('Direction of the order; unknown values come last in both.', ['asc', 'desc'], {
-      default: 'desc',
-    }),
-  ),
-  page: pageNumber('Page, from 1.'),
-  page_size: pageSize('Items per page.'),
+  ...orderFields(COMPANY_SORTS, 'engagements'),
 });
 export type SearchCompaniesRequest = Static<typeof SearchCompaniesRequest>;
 
-const count = (description: string) => integer(description, { minimum: 0 });
+export const count = (description: string) => integer(description, { minimum: 0 });
 const counts = {
   impressions: count('How often ads were shown to the company.'),
   clicks: count('Clicks on ads by the company.'),
   engagements: count('Engagements of the company with ads.'),
 };
 
+/** What identifies a company that is all records with one domain. */
+export const identity = {
+  domain: Type.String({ description: 'Domain of the company, lower-case, without www.' }),
+  name: nullable(
+    Type.String({
+      description: 'Name of the record with most impressions, among the records with a name.',
+    }),
+  ),
+  company_ids: arrayOf(
+    'Identifiers of all company records with this domain, ascending.',
+    Type.String({ description: 'Identifier of a company record.' }),
+  ),
+};
+
 export const CompanyActivity = looseObject(
   {
-    domain: Type.String({ description: 'Domain of the company, lower-case, without www.' }),
-    name: nullable(
-      Type.String({
-        description: 'Name of the record with most impressions, among the records with a name.',
-      }),
-    ),
-    company_ids: arrayOf(
-      'Identifiers of all company records with this domain, ascending.',
-      Type.String({ description: 'Identifier of a company record.' }),
-    ),
+    ...identity,
     network_a: looseObject(
       {
         ...counts,
@@ -98,7 +90,7 @@ export const CompanyActivity = looseObject(
       { description: 'Visits of the company to the site.' },
     ),
     contacts: looseObject(
-      { count: count('Contacts that a search for the domain as a phrase finds now.') },
+      { count: count('Contacts that `contacts/search` finds now by `company_domains` with this domain.') },
       { description: 'People known at the company.' },
     ),
   },
@@ -113,10 +105,7 @@ export const CSV_COLUMNS = [
 ];
 
 export const SearchCompaniesResponse = looseObject({
-  items: arrayOf('The companies of this page.', CompanyActivity),
-  page: integer('The page.', { minimum: 1 }),
-  page_size: integer('Items a page.', { minimum: 1 }),
-  total_count: count('How many domains match, exactly.'),
+  ...pageOf('companies', CompanyActivity),
   without_domain: looseObject(
     {
       companies: count('Company records with activity that have no domain.'),
@@ -160,10 +149,7 @@ export const GetCompanyResponse = looseObject({
   granularity: stringEnum('Length of the periods.', GRANULARITIES),
   timeseries: arrayOf('The periods of the range, ascending.', CompanyActivityPoint),
   visits: arrayOf('The 20 newest visits of the range.', Visit),
-  contacts: arrayOf(
-    'The first 20 contacts of the search that `contacts.count` counts, in the order of this search.',
-    Contact,
-  ),
+  contacts: arrayOf('The 20 newest of the contacts that `contacts.count` counts.', Contact),
   provisional,
   warnings,
 });

@@ -1,6 +1,14 @@
 import { maxMatchBytes } from '../search/explain.js';
 import type { FacetedPage } from '../search/facets.js';
-import type { MATCH_MODES, Page, PartialMatch, Sort, SortKey, TextQuery } from '../search/query.js';
+import type {
+  MATCH_MODES,
+  Page,
+  PartialMatch,
+  QueryTerm,
+  Sort,
+  SortKey,
+  TextQuery,
+} from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
@@ -29,6 +37,8 @@ export type ContactFilter =
   | { kind: 'value'; field: ValueField; values: string[] }
   /** A work or personal email, normalized by `normalizeEmail`, with an @. */
   | { kind: 'email'; email: string }
+  /** The contact matches one of these terms of a query. */
+  | { kind: 'terms'; terms: QueryTerm[] }
   | { kind: 'has'; field: PresenceField }
   | { kind: 'lacks'; field: PresenceField };
 
@@ -250,6 +260,12 @@ export interface ContactStore {
    * explanations and partial matches are not supported.
    */
   searchContactKeys(search: ContactSearch, request?: Cancellable): Promise<Page<SortKey>>;
+  /** Counts the contacts that each filter matches. */
+  countContacts(
+    organizationId: string,
+    filters: readonly ContactFilter[],
+    request?: Cancellable,
+  ): Promise<number[]>;
   /** Creates a contact. Writes audience, duplicates, credits and the contact atomically. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
   /** Updates a contact. Checks and writes atomically: no other change comes between. */

@@ -307,7 +307,7 @@ const moreFilters = {
   company_industry: wordFilter('industry'),
   company_domains: optional(
     arrayOf(
-      'Domains, compared like `company_domain`; one of them must be the domain of the company.',
+      'Domains of companies. Finds the people known there: a search for one of the domains as a phrase finds them, by the domain of their company or of an email.',
       text('A domain.', { minLength: 1 }),
       { minItems: 1, maxItems: 1000 },
     ),

@@ -17,9 +17,10 @@ import {
 } from '../search/normalize.js';
 import { unmatchedOf } from '../search/partial.js';
 import { type Page, type QueryTerm, readingsOf, type SortKey, type TextQuery } from '../search/query.js';
+import { parseQuery } from '../search/query-parser.js';
 import { sortOf } from '../search/sort.js';
 import { isRepeat, markRepeats } from '../search/words.js';
-import { codePoints, hasLetterOrDigit, spelledOut, words } from '../shared/text.js';
+import { codePoints, fold, hasLetterOrDigit, spelledOut, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import {
   type ContactCriteria,
@@ -166,7 +167,7 @@ export function toFilters(given: GivenFilters, path = ''): ContactFilter[] {
     const domains = given.company_domains.map(normalizeDomain);
     const place = domains.findIndex((domain) => !hasLetterOrDigit(domain));
     if (place !== -1) throw noWords(`${path}company_domains[${place}]`);
-    filters.push({ kind: 'value', field: 'company_domain', values: [...new Set(domains)] });
+    filters.push(knownAt(domains));
   }
   if (given.network_a_url) {
     const url = normalizeProfileUrl(given.network_a_url);
@@ -186,6 +187,18 @@ export function toFilters(given: GivenFilters, path = ''): ContactFilter[] {
     filters.push({ kind: 'email', email: email.includes('@') ? email : `${email}@` });
   }
   return filters;
+}
+
+/** Finds the people known at companies: the contacts that a search for one of the domains as a phrase finds (decision 0028). */
+export function knownAt(domains: readonly string[]): ContactFilter {
+  const terms = [...new Set(domains)].flatMap((domain) => {
+    const query = parseQuery(`"${domain.replaceAll('"', ' ')}"`);
+    // A domain may be longer than a query.
+    return 'code' in query
+      ? [{ kind: 'phrase' as const, words: [fold(domain)] }]
+      : contactTerms(query).required;
+  });
+  return { kind: 'terms', terms };
 }
 
 /** Maximum characters of a filter word that matches only whole words. */

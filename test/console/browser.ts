@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { expect } from 'chai';
-import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { DAY_MS, utcDate } from '../../services/shared/time.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
@@ -158,4 +165,31 @@ export function useConsole(): ConsoleTest {
     expect(elsewhere).to.deep.equal([]);
   });
   return test;
+}
+
+/** Steps of a story that is told by keyboard alone. */
+export function byKeyboard(c: ConsoleTest) {
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await c.page.keyboard.press(key);
+  };
+  /** Moves the focus to the element by Tab. */
+  const reach = async (target: Locator) => {
+    await target.waitFor();
+    for (let tabs = 0; tabs < 60; tabs++) {
+      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+      await press('Tab');
+    }
+    throw new Error(`60 times Tab do not lead to ${target}`);
+  };
+  return {
+    press,
+    reach,
+    type: (text: string) => c.page.keyboard.type(text),
+    enter: async (target: Locator) => {
+      await reach(target);
+      await press('Enter');
+    },
+    button: (name: string | RegExp) => c.page.getByRole('button', { name, exact: true }),
+    sees: (text: string | RegExp) => c.page.locator('main, .notice').getByText(text).first().waitFor(),
+  };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
 import { runs } from '../support/random.js';
-import { expectAccessible, useConsole } from './browser.js';
+import { byKeyboard, expectAccessible, useConsole } from './browser.js';
 
 const LIST = (domain: string) =>
   `First name;Surname;E-Mail;Favourite colour\nAda;Lovelace;ada@${domain};green\nCharles;Babbage;nobody@@acme;red\n`;
@@ -26,34 +26,16 @@ describe('What its users asked the console first, by keyboard alone', function (
   this.timeout(120_000);
   const c = useConsole();
 
-  const press = async (...keys: string[]) => {
-    for (const key of keys) await c.page.keyboard.press(key);
-  };
-  const type = (text: string) => c.page.keyboard.type(text);
-  /** Moves the focus to the element by Tab. */
-  const reach = async (target: Locator) => {
-    await target.waitFor();
-    for (let tabs = 0; tabs < 60; tabs++) {
-      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
-      await press('Tab');
-    }
-    throw new Error(`60 times Tab do not lead to ${target}`);
-  };
-  const enter = async (target: Locator) => {
-    await reach(target);
-    await press('Enter');
-  };
+  const { press, type, reach, enter, button, sees } = byKeyboard(c);
   const goTo = async (target: Locator) => {
     await enter(target);
     await c.page.locator('main:focus').waitFor();
   };
-  const button = (name: string | RegExp) => c.page.getByRole('button', { name, exact: true });
   const link = (name: string) => c.page.getByRole('link', { name, exact: true });
   const choose = async (label: string, option: string) => {
     await reach(c.page.getByRole('combobox', { name: label }));
     await type(option);
   };
-  const sees = (text: string | RegExp) => c.page.locator('main, .notice').getByText(text).first().waitFor();
 
   const money = (amount: string, currency: string) =>
     Number(amount).toLocaleString('en', { style: 'currency', currency });

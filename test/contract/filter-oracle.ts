@@ -37,7 +37,11 @@ function matchesCondition(contact: Fields, name: string, given: unknown): boolea
     case 'company_domain':
       return value !== null && domain(value) === domain(given);
     case 'company_domains':
-      return (given as string[]).some((each) => matchesCondition(contact, 'company_domain', each));
+      return (given as string[]).some(
+        (each) =>
+          matchesCondition(contact, 'company_domain', each) ||
+          emails.some((email) => plain(email).endsWith(`@${domain(each)}`)),
+      );
     case 'country':
       return value !== null && country(value) === country(given);
     case 'postal_code':

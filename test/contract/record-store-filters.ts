@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Contact } from '../../services/contacts/schema.js';
+import { knownAt } from '../../services/contacts/search.js';
 import { useOpened } from '../support/opened.js';
 import {
   asked,
@@ -41,22 +42,28 @@ export function recordStoreFilters(open: Open): void {
       expect(await found(opened.store, organization, { seniority: 'c_level' })).to.deep.equal([]);
     });
 
-    it('a thousand domains find the contacts of each company', async () => {
+    it('a thousand domains find the people known at each company, by their company or an email', async () => {
       const organization = freshOrganization();
       const domains = Array.from({ length: 1000 }, (_, index) => `d${index}.example`);
       await load(opened.store, organization, [
         { contact_id: 'first', company_domain: 'https://www.D0.example/about', city: 'Oslo' },
         { contact_id: 'last', company_domain: 'd999.example', city: 'Rome', audience_ids: ['aud'] },
-        { contact_id: 'part', company_domain: 'shop.d0.example' },
+        { contact_id: 'part', company_domain: 'shop.d0.example', work_emails: ['a@d0.example.org'] },
+        { contact_id: 'work', work_emails: ['a@D1.example'] },
+        { contact_id: 'home', company_domain: 'other.example', personal_emails: ['a@d2.example'] },
         { contact_id: 'none', city: 'Oslo' },
       ]);
       const ids = (filters: Filters, audience?: string) =>
         found(opened.store, organization, filters, audience);
-      expect(await ids({ company_domains: domains })).to.deep.equal(['first', 'last']);
+      expect(await ids({ company_domains: domains })).to.deep.equal(['first', 'last', 'work', 'home']);
+      expect(await ids({ company_domains: ['d2.example'] })).to.deep.equal(['home']);
       expect(await ids({ company_domains: domains }, 'aud')).to.deep.equal(['last']);
       expect(await ids({ company_domains: ['D0.EXAMPLE:80', 'x.example'] })).to.deep.equal(['first']);
       expect(await ids({ company_domains: domains, city: 'oslo' })).to.deep.equal(['first']);
       expect(await ids({ company_domains: domains, query: 'rome' })).to.deep.equal(['last']);
+      const counted = ['d0.example', 'D1.example', 'd3.example'].map((domain) => knownAt([domain]));
+      expect(await opened.store.countContacts(organization, counted)).to.deep.equal([1, 1, 0]);
+      expect(await opened.store.countContacts('org_nobody', counted)).to.deep.equal([0, 0, 0]);
     });
 
     it('members of an audience are found by email and last change too', async () => {

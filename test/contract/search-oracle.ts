@@ -149,6 +149,7 @@ function meets(contact: Contact, filter: ContactFilter): boolean {
     const value = contact[filter.field];
     return (value !== null && value.length > 0) === (filter.kind === 'has');
   }
+  if (filter.kind === 'terms') return filter.terms.some((term) => matchesOf(contact, term).length > 0);
   const { field } = filter;
   const held =
     field === 'company_industry' ? words(contact.company_industry ?? '') : wordsOf(contact, field).flat();

@@ -54,7 +54,7 @@ interface AddPeopleAtProps extends Pick<AddToAudienceProps, 'run'> {
   domains: readonly string[];
 }
 
-/** Adds the contacts whose company has one of these domains, in one request. */
+/** Adds the people known at these companies, in one request. */
 export function AddPeopleAt({ domains, run }: AddPeopleAtProps) {
   return (
     <AddToAudience label="Add the people known there to an audience" run={run}>
@@ -78,8 +78,7 @@ function PeopleAt({ domains: all, picker }: AddPeopleAtProps & { picker(target: 
   return (
     <>
       <p class="note">
-        You know {total === 0 ? 'nobody' : plural(total, 'person', 'people')} at {companies}, by the domain of
-        their company. People who are known there only by an email are not added.
+        You know {total === 0 ? 'nobody' : plural(total, 'person', 'people')} at {companies}.
       </p>
       {all.length > MAX_DOMAINS && (
         <p class="note">

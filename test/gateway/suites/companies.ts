@@ -273,6 +273,8 @@ export const companies = gatewaySuite(`Companies by domain (TEST_SEED=${SEED})`,
         ]);
         const people = await ask('/api/contacts/search', { ...org, query: `"${domain}"`, match: 'all' }, key);
         expect(people.total_count).to.equal(contacts.count);
+        const known = await ask('/api/contacts/search', { ...org, company_domains: [domain] }, key);
+        expect(known.total_count).to.equal(contacts.count);
         const list = await ask<{ items: { id: string }[]; totals: Record<string, number>[] }>(
           '/api/advertising/network_a/companies',
           { ...whole, domains: [domain], sort_by: 'name', granularity: 'monthly' },
@@ -318,7 +320,7 @@ export const companies = gatewaySuite(`Companies by domain (TEST_SEED=${SEED})`,
       ['impressions'],
     );
     for (const filters of [{}, { search: 'example' }]) {
-      const { rows } = await gateway.stores.analytics.query(domainsQuery(report, filters, true, 10));
+      const { rows } = await gateway.stores.analytics.query(domainsQuery(report, filters, 'name', 10));
       expect(rows).to.have.length(1);
       const { items } = await ask(
         SEARCH,
@@ -339,7 +341,7 @@ export const companies = gatewaySuite(`Companies by domain (TEST_SEED=${SEED})`,
             company: Item;
             timeseries: Record<string, number>[];
             visits: { createdAt: string; companyDomain: string }[];
-            contacts: unknown[];
+            contacts: { created_at: string }[];
           }>(GET, { ...whole, granularity, domain }, key);
           expect(body.company).to.deep.equal(item);
           const total = (name: string) => sum(body.timeseries.map((point) => point[name] as number));
@@ -352,6 +354,8 @@ export const companies = gatewaySuite(`Companies by domain (TEST_SEED=${SEED})`,
           expect(body.visits).to.have.length(Math.min(20, item.visits.count));
           expect(body.visits.every(({ companyDomain }) => companyDomain === item.domain)).to.equal(true);
           expect(body.contacts).to.have.length(Math.min(20, item.contacts.count));
+          const times = body.contacts.map(({ created_at }) => created_at);
+          expect(times).to.deep.equal([...times].sort().reverse());
         }
       }
     }

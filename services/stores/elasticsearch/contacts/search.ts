@@ -11,6 +11,7 @@ import {
   beginsWith,
   holdsAll,
   type MatchOptions,
+  matchAny,
   matchHeaviest,
   matchTerm,
   matchText,
@@ -117,6 +118,18 @@ const sortBy = ({ by, direction: order }: Sort<ContactSort>): estypes.SortCombin
   { contact_id: order },
 ];
 
+/** Request that counts the contacts of each filter, as the buckets of `counts`. */
+export const filterCountsRequest = (
+  organizationId: string,
+  filters: readonly ContactFilter[],
+): estypes.SearchRequest => ({
+  routing: organizationId,
+  size: 0,
+  track_total_hits: false,
+  query: { bool: { filter: filtersOf({ organizationId, filters: [], limit: 0 }) } },
+  aggs: { counts: { filters: { filters: filters.map((filter) => allCriteria({ filters: [filter] })) } } },
+});
+
 /** Requests that count all contacts within the filters, then the contacts that match each term: these counts are the weights of terms. */
 export function countRequests(search: ContactSearch, query: TextQuery): estypes.SearchRequest[] {
   const { mustNot } = matchText(query, FIELDS);
@@ -157,6 +170,7 @@ function filterClauses(filter: ContactFilter): Clause[] {
     return [{ terms: { [`search.${filter.field}_value`]: filter.values.map(valueToken) } }];
   }
   if (filter.kind === 'email') return [emailClause(filter.email)];
+  if (filter.kind === 'terms') return [matchAny(filter.terms, FIELDS)];
   if (filter.kind === 'has') return [{ term: { 'search.has': filter.field } }];
   if (filter.kind === 'lacks') return [{ bool: { must_not: { term: { 'search.has': filter.field } } } }];
   const field = `search.${filter.field}`;

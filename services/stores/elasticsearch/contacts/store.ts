@@ -1,3 +1,4 @@
+import type { estypes } from '@elastic/elasticsearch';
 import type { ChangeFeed } from '../../../contacts/change-feed.js';
 import { contactJson } from '../../../contacts/contact-json.js';
 import {
@@ -27,7 +28,7 @@ import {
 } from './indexed-contact.js';
 import { addMembership, changeMemberships, removeMembership } from './memberships.js';
 import { deleteContacts, upsertContacts } from './records.js';
-import { contactQuery } from './search.js';
+import { contactQuery, filterCountsRequest } from './search.js';
 import { searchPage } from './search-page.js';
 import { updateContact } from './updates.js';
 
@@ -113,6 +114,17 @@ export function contactStore(deps: ContactStoreDeps): ContactStore & ChangeFeed 
         return searchPage({ documents, formerTokens: tokens, shardsPerOrganization, signal }, search);
       });
     },
+
+    countContacts: (organizationId, filters, caller) =>
+      bounded(caller?.signal, async (signal) => {
+        const { aggregations = {} } = await contacts.search(
+          filterCountsRequest(organizationId, filters),
+          signal,
+        );
+        const { buckets } = aggregations.counts as estypes.AggregationsFiltersAggregate;
+        const result = (buckets as estypes.AggregationsFiltersBucket[]).map(({ doc_count }) => doc_count);
+        return { result, bytes: 0 };
+      }),
 
     async searchContactKeys(search, caller) {
       const { request, bestScore } = contactQuery(await withTokens(search));

@@ -150,6 +150,18 @@ export function matchHeaviest(
 export const matchTerm = (term: QueryTerm, fields: TextFields): Clause =>
   any([matchWithoutTypos(fields, term), ...matchFuzzy(fields.all, term, typosOf(term))]);
 
+/** Matches everything that one of the terms may match. Phrases of one word are one clause, because a query may have only so many clauses. */
+export function matchAny(terms: readonly QueryTerm[], fields: TextFields): Clause {
+  const words: string[] = [];
+  const others: Clause[] = [];
+  for (const term of terms) {
+    const [only, second] = term.kind === 'phrase' ? term.words : [];
+    if (only !== undefined && second === undefined) words.push(wordToken(only));
+    else others.push(matchTerm(term, fields));
+  }
+  return any(words.length > 0 ? [{ terms: { [fields.all]: words } }, ...others] : others);
+}
+
 const matchWithoutTypos = (fields: TextFields, term: QueryTerm): Clause =>
   any([
     ...matchBeginning(fields.all, term),

@@ -25,7 +25,7 @@ import {
   type OrganizationTerms,
   prefixTerm,
 } from '../text/fts-query.js';
-import type { ColumnGroups } from '../text/query-plan.js';
+import { type ColumnGroups, rowsOfTerm } from '../text/query-plan.js';
 import { encoderOf, type TermEncoder } from '../text/term-encoder.js';
 
 const FIELD_NAMES = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
@@ -108,6 +108,12 @@ function filterQuery(terms: OrganizationTerms, filter: Exclude<ContactFilter, { 
     );
   }
   if (filter.kind === 'email') return emailQuery(terms, filter.email);
+  if (filter.kind === 'terms') {
+    return anyOfChunked(
+      terms,
+      filter.terms.map((term) => rowsOfTerm(terms, term, () => [])),
+    );
+  }
   if (filter.kind === 'has') return hasQuery(terms, filter.field);
   const { field, words } = filter;
   if (field === 'company_industry') {

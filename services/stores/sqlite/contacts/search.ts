@@ -1,4 +1,5 @@
 import {
+  type ContactFilter,
   type ContactPage,
   type ContactSearch,
   explanationBytes,
@@ -24,7 +25,7 @@ import {
 } from '../organizations.js';
 import { buildPage, emptyPage } from '../pages.js';
 import type { RowId } from '../row-ids.js';
-import { type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
+import { allOf, type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
 import {
   countRows,
   facetFields,
@@ -41,7 +42,7 @@ import { rankedRows } from '../text/ranked-rows.js';
 import { similarWords, withHeldEquivalents } from '../text/vocabulary.js';
 import { compileCriteria, type SearchCriteria } from './criteria.js';
 import { currentContact, formerAudiences } from './former-audiences.js';
-import { CONTACT_GROUPS } from './indexed-contact.js';
+import { CONTACT_GROUPS, filterQueries } from './indexed-contact.js';
 
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
   const organization = findOrganizationKey(connection, organizationId);
@@ -66,7 +67,9 @@ export function quickSearch(connection: Connection, search: ContactSearch): Cont
   // A prefix can match any number of words, so the cost has no bound.
   const hasWords = query !== undefined || filters.some(({ kind }) => kind === 'words');
   if (hasWords || search.anyOf || search.noneOf || facets || limit > MAX_QUICK.page) return null;
-  const terms = filters.map((filter) => (filter.kind === 'value' ? filter.values.length : 1));
+  const terms = filters.map((filter) =>
+    filter.kind === 'value' ? filter.values.length : filter.kind === 'terms' ? filter.terms.length : 1,
+  );
   const others = [audienceId, updatedAfter, createdFrom ?? createdBefore];
   const passes = sumOf(terms) + others.filter((each) => each !== undefined).length;
   return inOrganization(connection, search, (organization) =>
@@ -96,6 +99,26 @@ export function searchContactKeys(connection: Connection, search: ContactSearch)
     const { rows, total } = findRows(connection, search, organization, audience, limit);
     const items = rows.map(({ rank, createdMs, id }) => ({ rank, createdAt: createdMs, id }));
     return { items, total, next: items.length < limit ? null : (items.at(-1) ?? null) };
+  });
+}
+
+export function countContacts(
+  connection: Connection,
+  organizationId: string,
+  filters: readonly ContactFilter[],
+): number[] {
+  return connection.readTransaction(() => {
+    const organization = findOrganizationKey(connection, organizationId);
+    if (organization === undefined) return filters.map(() => 0);
+    const terms = new OrganizationTerms(organization);
+    return filters.map((filter) => {
+      const query = allOf(filterQueries(terms, [filter]));
+      return countRows(connection, {
+        rows: 'contacts',
+        organization,
+        match: { index: 'contact_terms', query },
+      });
+    });
   });
 }
 

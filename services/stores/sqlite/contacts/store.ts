@@ -74,6 +74,10 @@ export function contactStore({
     },
     searchContactKeys: async (search, request) =>
       fromJson(await searches.call(search.organizationId, 'searchContactKeys', [search], request?.signal)),
+    countContacts: async (organizationId, filters, request) =>
+      fromJson(
+        await searches.call(organizationId, 'countContacts', [organizationId, filters], request?.signal),
+      ),
     async readChanges(request, signal) {
       if (changesDays === 0 && request.organizationId !== undefined) return { kind: 'unavailable' };
       const page = reader.read((connection) => quickChanges(connection, request));

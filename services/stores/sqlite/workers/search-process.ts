@@ -5,7 +5,7 @@
 import type { KeySearch } from '../../../accounts/key-store.js';
 import type { AudienceSearch } from '../../../audiences/audience-store.js';
 import type { ChangesRequest } from '../../../contacts/change-feed.js';
-import type { ContactSearch } from '../../../contacts/contact-store.js';
+import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import type { PeopleQuery } from '../../../contacts/duplicates.js';
 import type { ErasureSearch } from '../../../contacts/erasure-store.js';
 import type { RejectionSearch } from '../../../rejections/rejection-store.js';
@@ -21,7 +21,7 @@ import { countMembers, searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
 import { changesToLines, readChanges } from '../contacts/changes.js';
 import { findPeople } from '../contacts/rows.js';
-import { searchContactKeys, searchContacts } from '../contacts/search.js';
+import { countContacts, searchContactKeys, searchContacts } from '../contacts/search.js';
 import { countDomainDays, countPlaced, findOldest } from '../domain-activity.js';
 import { listErasures } from '../erasure/proofs.js';
 import { serializeError } from '../errors.js';
@@ -35,6 +35,8 @@ import { type Operations, READY, type RpcRequest, type RpcResponse, type WorkerD
 const operations = (connection: Connection) => ({
   searchContacts: (search: ContactSearch) => toLines(searchContacts(connection, search)),
   searchContactKeys: (search: ContactSearch) => toJson(searchContactKeys(connection, search)),
+  countContacts: (organizationId: string, filters: readonly ContactFilter[]) =>
+    toJson(countContacts(connection, organizationId, filters)),
   readChanges: (request: ChangesRequest) => changesToLines(readChanges(connection, request)),
   findPeople: (query: PeopleQuery) => toJson(findPeople(connection, query)),
   searchAudiences: (search: AudienceSearch) => searchAudiences(connection, search),
