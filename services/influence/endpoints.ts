@@ -7,6 +7,8 @@ import { type AdvertisingServices, exampleRange } from '../advertising/operation
 import { contextOf, reportParamsOf, run, withSealedMonths } from '../advertising/page.js';
 import { filtersOf, MAX_DAYS, parsePage, type ReportParams } from '../advertising/report-params.js';
 import { warningsOf } from '../advertising/warnings.js';
+import { readInParts } from '../companies/order.js';
+import { SUMS, type Sums } from '../companies/queries.js';
 import { endpointsWith, type HandlerContext, type MatchPage, type ParsedBody } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { DOMAIN_RECORDS, type DomainActivityStore, type DomainRecords } from '../search/domain-activity.js';
@@ -15,11 +17,9 @@ import { DAY_MS, formatTimestamp } from '../shared/time.js';
 import {
   type CampaignRow,
   campaignsQuery,
-  EXPOSURE_METRICS,
   type ExposureRow,
   type ExposureSearch,
   exposuresQuery,
-  type Sums,
 } from './exposure-queries.js';
 import {
   type Influence,
@@ -48,8 +48,6 @@ type Call = HandlerContext<ParsedBody<typeof InfluenceRequest>, unknown, Influen
 const MAX_COMPANIES = 20_000;
 const MAX_OUTCOME_DAYS = 200_000;
 const EVIDENCE = { ids: 10, campaigns: 20 };
-/** Items whose evidence an export reads at once. */
-const EXPORT_ITEMS = 200;
 
 /**
  * Runs a part of the work with a signal that ends with this part. Stores then need not keep room for its results until the request ends.
@@ -91,7 +89,7 @@ function paramsOf(call: Call) {
 type Params = ReturnType<typeof paramsOf>;
 
 /** All exposed domains with their outcomes, in order. Throws 422 `too_many_companies` and `too_many_outcomes`. */
-async function readInfluences(call: Call, { search, days, span, kinds }: Params) {
+async function readInfluences(call: Call, { search, days, kinds }: Params) {
   const { sort_by: by = 'exposed_on', sort_direction: direction } = call.body;
   const { rows } = await run<ExposureRow>(
     call,
@@ -105,25 +103,19 @@ async function readInfluences(call: Call, { search, days, span, kinds }: Params)
     );
   }
   // Both kinds, because they say whether a company was known before, whichever outcomes are requested.
-  const read = (kind: DomainRecords, from: number) =>
-    exposures.length > 0
-      ? call.services.records.countDomainDays(
-          kind,
-          {
-            organizationId: call.organizationId,
-            domains: exposures.map(({ domain }) => domain),
-            from,
-            before: span.before,
-            countsEarlier: kind === 'contacts',
-            limit: MAX_OUTCOME_DAYS + 1,
-          },
-          call.signal,
-        )
+  const read = (kind: DomainRecords, daysBefore: number) => {
+    const windows = exposures.map((exposure) => {
+      const { from, before } = outcomeSpan(exposure, days);
+      const ends = kinds.includes(kind) ? before : from;
+      return { domain: exposure.domain, from: from - daysBefore * DAY_MS, before: ends };
+    });
+    const query = { windows, countsEarlier: kind === 'contacts', limit: MAX_OUTCOME_DAYS + 1 };
+    const { organizationId, services, signal } = call;
+    return windows.length > 0
+      ? services.records.countDomainDays(kind, { organizationId, ...query }, signal)
       : [];
-  const [contacts, visits] = await Promise.all([
-    read('contacts', span.from),
-    read('visits', span.from - (days.lookback - 1) * DAY_MS),
-  ]);
+  };
+  const [contacts, visits] = await Promise.all([read('contacts', 1), read('visits', days.lookback)]);
   if (contacts.length + visits.length > MAX_OUTCOME_DAYS) {
     throw tooMany(
       'too_many_outcomes',
@@ -191,7 +183,7 @@ async function withEvidence(
       name: item.name,
       company_ids: item.company_ids,
       exposed_on: item.exposed_on,
-      reached_by: EXPOSURE_METRICS.filter(
+      reached_by: SUMS.filter(
         (metric) => exposure[metric] >= (params.search.thresholds[metric] ?? Number.POSITIVE_INFINITY),
       ),
       exposure,
@@ -224,7 +216,7 @@ async function readSpend(call: Call, { report, search, days }: Params) {
 
 /** Columns of CSV: the plain fields of an item, its sums, and when the first outcome came. */
 const CSV_COLUMNS = [
-  ...['domain', 'name', 'company_ids', 'exposed_on', 'reached_by', ...EXPOSURE_METRICS, 'known_before'],
+  ...['domain', 'name', 'company_ids', 'exposed_on', 'reached_by', ...SUMS, 'known_before'],
   ...['influenced', 'contacts', 'visits', 'first_outcome_at'],
 ];
 const flattened = ({ exposure, first_outcome: first, ...item }: InfluenceItem) => ({
@@ -254,15 +246,14 @@ export const influence = endpointsWith<InfluenceServices>()({
     columns: () => CSV_COLUMNS,
     async readPage(call, next, format): Promise<MatchPage> {
       const params = paramsOf(call);
-      const read = next as { items: Influence[]; at: number } | undefined;
-      const { items, at } = read ?? { ...(await apart(call, (part) => readInfluences(part, params))), at: 0 };
-      const end = at + EXPORT_ITEMS;
-      const shown = await withEvidence(call, params, items.slice(at, end));
-      return {
-        items: format === 'csv' ? shown.map(flattened) : shown,
-        total: items.length,
-        next: end < items.length ? { items, at: end } : null,
-      };
+      return readInParts(
+        next,
+        async () => (await apart(call, (part) => readInfluences(part, params))).items,
+        async (some) => {
+          const items = await withEvidence(call, params, some);
+          return format === 'csv' ? items.map(flattened) : items;
+        },
+      );
     },
   },
   async handle(call) {

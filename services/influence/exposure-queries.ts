@@ -10,11 +10,10 @@ import {
   rangeParams,
   where,
 } from '../advertising/sql.js';
+import { SUMS, type Sums } from '../companies/queries.js';
 import { identifier, type Sql, sql } from '../shared/sql.js';
 
-export const EXPOSURE_METRICS = ['impressions', 'clicks', 'engagements'] as const;
-export type ExposureMetric = (typeof EXPOSURE_METRICS)[number];
-export type Sums = Record<ExposureMetric, number>;
+export type ExposureMetric = keyof Sums;
 
 export interface ExposureSearch {
   organizationId: string;
@@ -88,8 +87,8 @@ export function exposuresQuery(
   countsImpressions: boolean,
 ): AnalyticsQuery {
   const { organizationId, range, lookbackDays, thresholds, campaignIds } = search;
-  const limited = EXPOSURE_METRICS.filter((metric) => thresholds[metric] !== undefined);
-  const read = EXPOSURE_METRICS.filter(
+  const limited = SUMS.filter((metric) => thresholds[metric] !== undefined);
+  const read = SUMS.filter(
     (metric) => limited.includes(metric) || (countsImpressions && metric === 'impressions'),
   );
   const each = (metrics: readonly ExposureMetric[], column: (name: Sql) => Sql) =>
@@ -163,10 +162,8 @@ export function campaignsQuery(
   exposures: readonly Pick<ExposureRow, 'domain' | 'exposed_on'>[],
   campaignsPerDomain: number,
 ): AnalyticsQuery {
-  const sums = EXPOSURE_METRICS.map(
-    (metric) => sql`sum(delivery.${identifier(metric)}) AS ${identifier(metric)}`,
-  );
-  const allSums = EXPOSURE_METRICS.map(
+  const sums = SUMS.map((metric) => sql`sum(delivery.${identifier(metric)}) AS ${identifier(metric)}`);
+  const allSums = SUMS.map(
     (metric) =>
       sql`sum(summed.${identifier(metric)}) OVER (PARTITION BY domain) AS ${identifier(`all_${metric}` as const)}`,
   );

@@ -1,8 +1,8 @@
 /** Joins exposures with what came after them. The functions have no side effects. */
 import { daysBetween } from '../advertising/calendar.js';
 import { caseFold, dropAccents } from '../advertising/normalization.js';
+import { sortByKey } from '../companies/order.js';
 import type { DomainDay, DomainRecords, TimeSpan } from '../search/domain-activity.js';
-import { compareCodePoints } from '../shared/text.js';
 import { DAY_MS, utcDate } from '../shared/time.js';
 import type { ExposureRow } from './exposure-queries.js';
 import type { InfluenceSort } from './schema.js';
@@ -80,33 +80,25 @@ export function joinOutcomes(
   });
 }
 
+/** More milliseconds than lie between any two records. */
+const AFTER_ALL_TIMES = 1e15;
+
 const SORT_KEYS: Record<InfluenceSort, (item: Influence) => number | string | null> = {
   exposed_on: ({ exposed_on }) => exposed_on,
   first_outcome: ({ first }) => first?.at ?? null,
+  newly_influenced: ({ first, knownBefore }) => first && first.at + (knownBefore ? 0 : AFTER_ALL_TIMES),
   contacts: ({ contacts }) => contacts,
   visits: ({ visits }) => visits,
   impressions: ({ impressions }) => impressions,
   name: ({ name }) => name && dropAccents(caseFold(name)),
 };
 
-/** The items in order: unknown values last in both directions, equal values by domain. */
 export function sortInfluences(
   items: readonly Influence[],
   by: InfluenceSort,
   descending: boolean,
 ): Influence[] {
-  const sign = descending ? -1 : 1;
-  const compare = (one: number | string | null, other: number | string | null): number => {
-    if (one === null || other === null) return Number(one === null) - Number(other === null);
-    if (typeof one === 'string') return sign * compareCodePoints(one, other as string);
-    return sign * (one - (other as number));
-  };
-  return items
-    .map((item) => ({ item, key: SORT_KEYS[by](item) }))
-    .sort(
-      (left, right) => compare(left.key, right.key) || compareCodePoints(left.item.domain, right.item.domain),
-    )
-    .map(({ item }) => item);
+  return sortByKey(items, SORT_KEYS[by], descending);
 }
 
 export const isInfluenced = ({ first }: Influence) => first !== null;

@@ -1,7 +1,9 @@
 /** Schemas of the influence operation. */
 import type { Static, TSchema } from 'typebox';
-import { campaignIds, pageNumber, pageSize } from '../advertising/requests.js';
-import { provisional, warnings } from '../advertising/responses.js';
+import { campaignIds, orderFields } from '../advertising/requests.js';
+import { pageOf, provisional, warnings } from '../advertising/responses.js';
+import { SUMS } from '../companies/queries.js';
+import { count, identity } from '../companies/schema.js';
 import { DOMAIN_RECORDS } from '../search/domain-activity.js';
 import {
   arrayOf,
@@ -17,7 +19,7 @@ import {
   stringEnum,
   Type,
 } from '../shared/schema.js';
-import { EXPOSURE_METRICS, type ExposureMetric } from './exposure-queries.js';
+import type { ExposureMetric } from './exposure-queries.js';
 
 /** Maximum days of a range, including the first and the last. */
 export const MAX_RANGE_DAYS = 366;
@@ -26,6 +28,7 @@ export const DEFAULT_THRESHOLDS = { impressions: 7 };
 export const INFLUENCE_SORTS = [
   'exposed_on',
   'first_outcome',
+  'newly_influenced',
   'contacts',
   'visits',
   'impressions',
@@ -42,10 +45,7 @@ const WHAT: Record<ExposureMetric, string> = {
   engagements: 'Engagements',
 };
 const perMetric = <T extends TSchema>(schemaOf: (what: string) => T) =>
-  Object.fromEntries(EXPOSURE_METRICS.map((metric) => [metric, schemaOf(WHAT[metric])])) as Record<
-    ExposureMetric,
-    T
-  >;
+  Object.fromEntries(SUMS.map((metric) => [metric, schemaOf(WHAT[metric])])) as Record<ExposureMetric, T>;
 
 export const InfluenceRequest = strictObject({
   organization_id: Type.Optional(nullable(organizationId)),
@@ -74,39 +74,21 @@ export const InfluenceRequest = strictObject({
       { minItems: 1, maxItems: 2, default: [...DOMAIN_RECORDS] },
     ),
   ),
-  sort_by: optional(
-    stringEnum('What the items are ordered by; then by domain, ascending.', INFLUENCE_SORTS, {
-      default: 'exposed_on',
-    }),
+  ...orderFields(
+    INFLUENCE_SORTS,
+    'exposed_on',
+    'What the items are ordered by; then by domain, ascending. `newly_influenced` has the newly influenced companies first, then the other influenced ones, each with the newest first outcome first.',
   ),
-  sort_direction: optional(
-    stringEnum('Direction of the order; unknown values come last in both.', ['asc', 'desc'], {
-      default: 'desc',
-    }),
-  ),
-  page: pageNumber('Page, from 1.'),
-  page_size: pageSize('Items per page.'),
 });
 export type InfluenceRequest = Static<typeof InfluenceRequest>;
 
-const count = (description: string) => integer(description, { minimum: 0 });
 const sums = perMetric((what) => count(`${what} within the lookback days up to the day of exposure.`));
 
 export const InfluenceItem = looseObject(
   {
-    domain: Type.String({ description: 'Domain of the company.' }),
-    name: nullable(
-      Type.String({ description: 'Name of the company with this domain that has most impressions.' }),
-    ),
-    company_ids: arrayOf(
-      'Ids of all companies with this domain.',
-      Type.String({ description: 'Id of a company.' }),
-    ),
+    ...identity,
     exposed_on: date('First day of the range on which the sums reach a threshold.'),
-    reached_by: arrayOf(
-      'Metrics that reach their threshold on that day.',
-      stringEnum('A metric.', EXPOSURE_METRICS),
-    ),
+    reached_by: arrayOf('Metrics that reach their threshold on that day.', stringEnum('A metric.', SUMS)),
     exposure: looseObject(sums, { description: 'The sums on the day of exposure.' }),
     known_before: boolean(
       'Whether a contact existed on the day of exposure, or a visit happened in the lookback days up to it.',
@@ -165,10 +147,7 @@ const outcomeCounts = (what: string) =>
 export const InfluenceResponse = looseObject({
   start_date: date('First day on which exposure may begin.'),
   end_date: date('Last day on which exposure may begin.'),
-  items: arrayOf('The exposed companies of this page.', InfluenceItem),
-  page: integer('The page.', { minimum: 1 }),
-  page_size: integer('Items a page.', { minimum: 1 }),
-  total_count: count('How many companies were exposed.'),
+  ...pageOf('exposed companies', InfluenceItem),
   totals: looseObject(
     {
       exposed: count('Domains that were exposed.'),

@@ -10,12 +10,14 @@ export interface TimeSpan {
   before: number;
 }
 
-/** The records of domains between two midnights, UTC. */
-export interface DomainDaysQuery extends TimeSpan {
+/** A domain in normal form (contract 3.8), and a time. */
+export type DomainWindow = TimeSpan & { domain: string };
+
+export interface DomainDaysQuery {
   organizationId: string;
-  /** Normal forms (contract 3.8). */
-  domains: readonly string[];
-  /** Whether records before `from` count on the day that begins at `from`; otherwise they are left out. */
+  /** Each domain once. Windows begin and end at midnight, UTC. */
+  windows: readonly DomainWindow[];
+  /** Whether records before a window count on its first day; otherwise they are left out. */
   countsEarlier: boolean;
   /** Maximum number of days in the result. */
   limit: number;
@@ -33,7 +35,7 @@ export interface DomainDay {
 
 export interface OldestQuery {
   organizationId: string;
-  windows: readonly (TimeSpan & { domain: string })[];
+  windows: readonly DomainWindow[];
   /** Maximum number of ids per window. */
   limit: number;
 }

@@ -5,6 +5,7 @@ import type {
   DomainDay,
   DomainDaysQuery,
   DomainRecords,
+  DomainWindow,
 } from '../../search/domain-activity.js';
 import type { ContactSource, Tombstone } from './contacts/indexed-contact.js';
 import type { Documents } from './documents.js';
@@ -55,25 +56,25 @@ export function domainActivity({ bounded, ...documents }: DomainActivityDeps): D
       signal,
     );
 
-  /** Counts the records of a span by domain and day; records without a lower bound count on one day. */
-  async function countSpan(
+  /** Reads the records of some domains and a time, by domain, and by day if the time has a beginning. */
+  async function* readDays(
     kind: DomainRecords,
-    { organizationId, domains, limit }: DomainDaysQuery,
-    { from, before, day }: { from?: number; before: number; day?: number },
+    { organizationId, windows }: DomainDaysQuery,
+    { from, before }: { from?: number; before: number },
     signal: AbortSignal,
-  ): Promise<DomainDay[]> {
+  ): AsyncGenerator<DomainDay> {
     const { domain } = FIELDS[kind];
-    const found: DomainDay[] = [];
+    const domains = { terms: { [domain]: windows.map((window) => window.domain) } };
     let after: estypes.AggregationsCompositeAggregateKey | undefined;
     do {
       const sources = [
         { domain: { terms: { field: domain } } },
-        ...(day === undefined ? [{ day: BY_DAY }] : []),
+        ...(from === undefined ? [] : [{ day: BY_DAY }]),
       ];
       const { aggregations = {} } = await searchIn(
         kind,
         organizationId,
-        [{ terms: { [domain]: [...domains] } }, createdIn(from, before)],
+        [domains, createdIn(from, before)],
         {
           track_total_hits: false,
           aggs: {
@@ -87,33 +88,42 @@ export function domainActivity({ bounded, ...documents }: DomainActivityDeps): D
       );
       const days = aggregations.days as estypes.AggregationsCompositeAggregate;
       for (const { key, doc_count, first } of days.buckets as estypes.AggregationsCompositeBucket[]) {
-        found.push({
+        yield {
           domain: String(key.domain),
-          day: day ?? Number(key.day),
+          day: Number(key.day ?? Number.NEGATIVE_INFINITY),
           count: doc_count,
           first: (first as estypes.AggregationsMinAggregate).value as number,
-        });
+        };
       }
       after = days.after_key;
-    } while (after !== undefined && found.length < limit);
-    return found.slice(0, limit);
+    } while (after !== undefined);
   }
 
   return {
     countDomainDays: (kind, query, caller) =>
       bounded(caller, async (signal) => {
-        const { from, before, countsEarlier } = query;
-        const days = await countSpan(kind, query, { from, before }, signal);
-        if (!countsEarlier) return { result: days, bytes: 0 };
-        const earlier = await countSpan(kind, query, { before: from, day: from }, signal);
-        const firstDays = new Map(days.filter(({ day }) => day === from).map((each) => [each.domain, each]));
-        const merged = earlier.map(({ domain, day, count, first }) => {
-          const onDay = firstDays.get(domain);
-          return { domain, day, count: count + (onDay?.count ?? 0), first };
-        });
-        const known = new Set(earlier.map(({ domain }) => domain));
-        const others = days.filter(({ domain, day }) => day !== from || !known.has(domain));
-        return { result: [...merged, ...others].slice(0, query.limit), bytes: 0 };
+        const { windows, countsEarlier, limit } = query;
+        const windowOf = new Map(windows.map((window) => [window.domain, window]));
+        const span = {
+          from: Math.min(...windows.map(({ from }) => from)),
+          before: Math.max(...windows.map(({ before }) => before)),
+        };
+        const days = new Map<string, DomainDay>();
+        for (const part of countsEarlier ? [{ before: span.from }, span] : [span]) {
+          for await (const { domain, day, count, first } of readDays(kind, query, part, signal)) {
+            const { from, before } = windowOf.get(domain) as DomainWindow;
+            if (day >= before || (day < from && !countsEarlier)) continue;
+            const counted = Math.max(day, from);
+            const key = `${counted} ${domain}`;
+            const known = days.get(key);
+            days.set(key, {
+              ...{ domain, day: counted, count: count + (known?.count ?? 0) },
+              first: Math.min(first, known?.first ?? first),
+            });
+            if (days.size >= limit) return { result: [...days.values()], bytes: 0 };
+          }
+        }
+        return { result: [...days.values()], bytes: 0 };
       }),
 
     findOldest: (kind, { organizationId, windows, limit }, caller) =>

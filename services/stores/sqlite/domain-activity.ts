@@ -23,22 +23,20 @@ const EARLIEST = -100_000_000 * DAY_MS;
 export function countDomainDays(
   connection: Connection,
   kind: DomainRecords,
-  { organizationId, domains, from, before, countsEarlier, limit }: DomainDaysQuery,
+  { organizationId, windows, countsEarlier, limit }: DomainDaysQuery,
 ): DomainDay[] {
   const organization = findOrganizationKey(connection, organizationId);
   if (organization === undefined) return [];
   const { table, domain } = TABLES[kind];
+  const least = countsEarlier ? sql`${EARLIEST}` : sql`w.value ->> 1`;
   return connection
     .rows<[string, bigint, bigint, bigint]>(
       // A remainder has the sign of its dividend, so days are counted from a day before all others.
-      sql`SELECT r.${domain}, max(r.created_ms - (r.created_ms - ${EARLIEST}) % ${DAY_MS}, ?) AS day, count(*), min(r.created_ms)
-        FROM json_each(?) d CROSS JOIN ${table} r ON r.organization = ? AND r.${domain} = d.value
-        WHERE r.created_ms >= ? AND r.created_ms < ? GROUP BY 1, 2 LIMIT ?`,
-      from,
-      JSON.stringify(domains),
+      sql`SELECT r.${domain}, max(r.created_ms - (r.created_ms - ${EARLIEST}) % ${DAY_MS}, w.value ->> 1) AS day, count(*), min(r.created_ms)
+        FROM json_each(?) w CROSS JOIN ${table} r ON r.organization = ? AND r.${domain} = w.value ->> 0
+        WHERE r.created_ms >= ${least} AND r.created_ms < w.value ->> 2 GROUP BY 1, 2 LIMIT ?`,
+      JSON.stringify(windows.map(({ domain: name, from, before }) => [name, from, before])),
       organization,
-      countsEarlier ? EARLIEST : from,
-      before,
       limit,
     )
     .map(([name, day, count, first]) => ({

@@ -27,6 +27,8 @@ const requestOf = ({ start, end, lookback, outcome, thresholds, campaigns, kinds
 const KEYS: Record<string, (item: Item) => string | number | null> = {
   exposed_on: (item) => item.exposed_on,
   first_outcome: (item) => item.first_outcome?.at ?? null,
+  newly_influenced: ({ first_outcome: first, known_before }) =>
+    first && `${known_before ? 0 : 1} ${first.at}`,
   contacts: (item) => item.contacts,
   visits: (item) => item.visits,
   impressions: (item) => item.exposure.impressions ?? 0,
