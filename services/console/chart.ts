@@ -26,6 +26,10 @@ export interface ChartData {
 }
 
 const HEIGHT = 132;
+/** Distances between the ticks of a count. */
+const WHOLE_STEPS = Array.from({ length: 15 }, (_, digits) =>
+  [1, 2, 5].map((step) => step * 10 ** digits),
+).flat();
 
 /** The computed colour of a custom property, which may be a function of the theme. */
 function colour(element: HTMLElement, name: string): string {
@@ -94,6 +98,7 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
           size: 52,
           gap: 4,
           space: 28,
+          ...(kind === 'count' ? { incrs: WHOLE_STEPS } : {}),
           values: (_, ticks) => ticks.map((tick) => short(tick, kind)),
         },
       ],

@@ -16,6 +16,9 @@ Security: Computer and Network Security, Construction: Construction, Consulting:
 Travel: Travel Arrangements, Aerospace: Aviation and Aerospace`;
 const SIZES = ['11-50', '51-200', '201-500', '501-1000', '1001-5000', '5001-10000', '10001+'];
 
+/** Number of companies that have always been known. Ads reach the others before people and visits name them. */
+const LONG_KNOWN = 350;
+
 /** The 400 companies that people work for and ads reach, largest share of attention first. */
 export function demoCompanies() {
   const random = new Random('companies');
@@ -35,6 +38,8 @@ export function demoCompanies() {
       industry,
       employees: random.pick(SIZES),
       country: random.pick(LOCALES).country,
+      /** Number of days for which people and visits have named the company. */
+      knownDays: index < LONG_KNOWN ? Number.POSITIVE_INFINITY : 2 + 2 * (index - LONG_KNOWN),
     };
   });
 }

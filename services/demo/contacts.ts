@@ -85,7 +85,8 @@ function contactRecord(random: Random, index: number, company: DemoCompany, day:
   const person = { index, title, area, continent: locale.continent };
   const handle = `${first.latin}.${family.latin}`.replace(/-+$/, '');
   const birth = random.between(1955, 2003);
-  const created = `${daysBefore(day, random.between(1, 400))}T${random.digits(6, 18)}:${random.digits(0, 59)}:00Z`;
+  const age = 1 + (random.between(0, 399) % company.knownDays);
+  const created = `${daysBefore(day, age)}T${random.digits(6, 18)}:${random.digits(0, 59)}:00Z`;
   const record: ContactRecord = {
     organization_id: DEMO_ORGANIZATION,
     contact_id: `demo_contact_${String(index + 1).padStart(4, '0')}`,

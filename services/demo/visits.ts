@@ -41,18 +41,16 @@ const PAGES = [
 ];
 const STRONG_INTENT = ['/pricing', '/demo/request', '/customers'];
 
-/** The newest `VISITS` visits before `day`, oldest first. The visits of a day depend only on its date. */
+/** The newest `VISITS` visits before `day`, oldest first. The visits of a day depend only on its date, apart from companies that are new. */
 export function visitRecords(day: string): VisitRecord[] {
   const random = new Random('visitors');
   const companies = demoCompanies();
   const employers = new Random('companies of visitors');
   const visitors = Array.from({ length: VISITORS }, () => {
     const { interest, fields } = makeVisitor(random);
-    const { domain } = employers.pickSkewed(companies);
-    return {
-      interest,
-      fields: employers.chance(KNOWN_COMPANY) ? { ...fields, companyDomain: domain } : fields,
-    };
+    const { domain, knownDays } = employers.pickSkewed(companies);
+    const knownFrom = knownDays === Number.POSITIVE_INFINITY ? '' : daysBefore(day, knownDays);
+    return { interest, fields, company: employers.chance(KNOWN_COMPANY) ? { domain, knownFrom } : null };
   });
   const days: VisitRecord[][] = [];
   let count = 0;
@@ -67,7 +65,7 @@ export function visitRecords(day: string): VisitRecord[] {
     .slice(count - VISITS);
 }
 
-type Visitor = ReturnType<typeof makeVisitor>;
+type Visitor = ReturnType<typeof makeVisitor> & { company: { domain: string; knownFrom: string } | null };
 
 function makeVisitor(random: Random) {
   const { country, code, cities } = random.pick(LOCALES);
@@ -93,7 +91,7 @@ function visitsOf(date: string, visitors: readonly Visitor[]): VisitRecord[] {
     Math.floor(random.around(0, DAY_MS)),
   ).sort((a, b) => a - b);
   return times.map((time, index) => {
-    const { interest, fields } = random.pickSkewed(visitors);
+    const { interest, fields, company } = random.pickSkewed(visitors);
     const page = random.pickSkewed(PAGES);
     const isTracked = fields.audienceId !== undefined && random.chance(0.3);
     const intent = interest * 60 + (STRONG_INTENT.includes(page) ? 25 : 0) + random.between(0, 15);
@@ -104,6 +102,7 @@ function visitsOf(date: string, visitors: readonly Visitor[]): VisitRecord[] {
       type: 'audience',
       startUrl: `${SITE}${page}${isTracked ? `?utm_audience=${fields.audienceId?.slice(4)}` : ''}`,
       ...fields,
+      ...(company && company.knownFrom <= date && { companyDomain: company.domain }),
       hasRecording: random.chance(0.4),
       intentScore: Math.round(intent),
     };

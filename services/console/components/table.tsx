@@ -78,7 +78,7 @@ export function Table<Row>({
   );
 }
 
-interface FigureTableProps<Row> extends Omit<TableProps<Row>, 'pages' | 'total' | 'class'> {
+export interface FigureTableProps<Row> extends Omit<TableProps<Row>, 'pages' | 'total' | 'class'> {
   rows: readonly Row[] | undefined;
 }
 

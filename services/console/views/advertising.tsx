@@ -2,7 +2,6 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import type { OBJECTIVE_TYPES } from '../../advertising/normalization.js';
 import {
   AD_LISTS,
-  type AdColumn,
   type AdList,
   answered,
   campaignHref,
@@ -38,13 +37,13 @@ import {
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, SelectFilter } from '../components/search-box.js';
 import { Segments } from '../components/segments.js';
+import { orderOf, SortedTable } from '../components/sorted-table.js';
 import { Failed, NoMatch, NoPermission, NothingYet, Trouble } from '../components/states.js';
-import { FigureTable } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { Totals } from '../components/totals.js';
 import { count, plural } from '../format.js';
 import { withParts } from '../metrics.js';
-import { href, hrefWith, pageParam, param, setParams } from '../router.js';
+import { href, hrefWith, pageParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
@@ -137,8 +136,7 @@ export function Advertising() {
   const metrics = [...new Set([...list.metrics, ...charts])];
   const allColumns = [...list.columns, ...figureColumns(list, metrics)];
   const columns = useColumns(tab, allColumns);
-  const sortBy = allColumns.some(({ sort }) => sort === param('sort')) ? param('sort') : list.order;
-  const direction = param('direction') === 'asc' ? 'asc' : 'desc';
+  const order = orderOf(allColumns, list.order);
   const fields = filtersOf(list);
   const [status = '', objective = ''] = fields.map((field) => filterValue(field));
   const page = pageParam();
@@ -163,8 +161,7 @@ export function Advertising() {
     ...(currency === '' ? {} : { currency }),
     ...(compared === '' ? {} : { compare_to: compared as Comparison }),
     metrics: withParts(metrics),
-    sort_by: sortBy as 'name',
-    sort_direction: direction as 'asc' | 'desc',
+    ...(order as typeof order & { sort_by: 'name' }),
     page,
     page_size: PAGE,
   };
@@ -259,19 +256,10 @@ export function Advertising() {
           <NothingYet stream="network-a-deliveries">There are no {list.many} in this range.</NothingYet>
         ))}
       {(data === undefined ? answer.state === 'none' : data.total_count > 0) && (
-        <FigureTable
+        <SortedTable
           label={list.label}
-          columns={columns.map((column) => ({
-            ...column,
-            heading: (
-              <SortHead
-                key={column.label}
-                {...column}
-                current={of?.sort_by ?? sortBy}
-                direction={of?.sort_direction ?? direction}
-              />
-            ),
-          }))}
+          columns={columns}
+          order={of ?? order}
           rows={data && items}
           keyOf={({ id }) => id}
           busy={answer.loading}
@@ -292,35 +280,4 @@ function CampaignName({ id }: { id: string }) {
     granularity: 'monthly',
   });
   return <a href={campaignHref(id)}>{(answer.state === 'current' && answer.data.items[0]?.name) || id}</a>;
-}
-
-interface SortHeadProps extends Pick<AdColumn, 'label' | 'sort' | 'class'> {
-  current: string;
-  direction: 'asc' | 'desc';
-}
-
-/** Sorts metrics from the highest and names from A; a second click reverses the order. */
-export function SortHead({ label, sort: by, current, direction, class: name }: SortHeadProps) {
-  if (by === undefined) {
-    return (
-      <th scope="col" class={name}>
-        {label}
-      </th>
-    );
-  }
-  const isCurrent = by === current;
-  const first = name === 'figure' ? 'desc' : 'asc';
-  const next = isCurrent ? (direction === 'asc' ? 'desc' : 'asc') : first;
-  const sorted = isCurrent ? (direction === 'asc' ? 'ascending' : 'descending') : 'none';
-  return (
-    <th scope="col" class={name} aria-sort={sorted}>
-      <button
-        type="button"
-        onClick={() => setParams({ sort: by, direction: next === 'asc' ? 'asc' : null, page: null })}
-      >
-        {label}
-        <span aria-hidden="true">{isCurrent && (direction === 'asc' ? '↑' : '↓')}</span>
-      </button>
-    </th>
-  );
 }

@@ -14,15 +14,17 @@ import { Pager } from '../components/pager.js';
 import { ReportControls, reportOf, reportParams, Warnings } from '../components/report-controls.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
+import { orderOf, type SortedColumn, SortedTable } from '../components/sorted-table.js';
 import { Empty, NoMatch, NoPermission, NothingYet, Trouble } from '../components/states.js';
-import { type Column, FigureTable, Table } from '../components/table.js';
+import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fullName, minute, NONE, plural, rangeText } from '../format.js';
+import { failureNotice } from '../notice.js';
 import { href, pageParam, param } from '../router.js';
 import { missingScopeOf, organizationId, useSession } from '../session.js';
 import { shownOf, useRequest } from '../use-request.js';
 import { CampaignsOf } from './ad-page.js';
-import { CAMPAIGN, SortHead } from './advertising.js';
+import { CAMPAIGN } from './advertising.js';
 import { PageAddress } from './visits.js';
 
 const SEARCH = '/api/companies/search';
@@ -31,14 +33,18 @@ const PAGE = 25;
 const MOST = 200;
 const NO_DOMAINS: ReadonlySet<string> = new Set();
 
-const figure = (label: string, sort: CompanySort | undefined, of: (item: CompanyActivity) => number) => ({
+const figure = (
+  label: string,
+  sort: CompanySort | undefined,
+  of: (item: CompanyActivity) => number,
+  second = '',
+) => ({
   label,
   sort,
-  class: 'figure',
+  class: `figure ${second}`.trim(),
   cell: (item: CompanyActivity) => count(of(item)),
 });
-type CompanyColumn = Column<CompanyActivity> & { sort?: CompanySort };
-const COLUMNS: readonly CompanyColumn[] = [
+const COLUMNS: readonly SortedColumn<CompanyActivity, CompanySort>[] = [
   {
     label: 'Company',
     sort: 'name',
@@ -46,8 +52,8 @@ const COLUMNS: readonly CompanyColumn[] = [
   },
   { label: 'Domain', class: 'second', cell: ({ domain }) => domain },
   figure('Engagements', 'engagements', ({ network_a }) => network_a.engagements),
-  figure('Clicks', 'clicks', ({ network_a }) => network_a.clicks),
-  figure('Impressions', 'impressions', ({ network_a }) => network_a.impressions),
+  figure('Clicks', 'clicks', ({ network_a }) => network_a.clicks, 'second'),
+  figure('Impressions', 'impressions', ({ network_a }) => network_a.impressions, 'second'),
   figure('Visits', 'visits', ({ visits }) => visits.count),
   {
     label: 'Last visit',
@@ -61,17 +67,14 @@ const COLUMNS: readonly CompanyColumn[] = [
 export function Companies() {
   const scope = missingScopeOf(COMPANY_SCOPES);
   const { granularity: _, ...range } = reportOf();
-  const sort =
-    COLUMNS.find(({ sort }) => sort !== undefined && sort === param('sort'))?.sort ?? 'engagements';
-  const direction = param('direction') === 'asc' ? ('asc' as const) : ('desc' as const);
+  const order = orderOf(COLUMNS, 'engagements');
   const campaign = param('campaign');
   const filters = {
     organization_id: organizationId.value,
     ...range,
     ...(param('query') === '' ? {} : { search: param('query') }),
     ...(campaign === '' ? {} : { campaign_ids: [campaign] }),
-    sort_by: sort,
-    sort_direction: direction,
+    ...order,
   };
   const body = { ...filters, page: pageParam(), page_size: PAGE };
   const answer = useRequest(SEARCH, scope ? null : body);
@@ -148,22 +151,10 @@ export function Companies() {
           </NothingYet>
         ))}
       {(data === undefined ? answer.state === 'none' : data.total_count > 0) && (
-        <FigureTable
+        <SortedTable
           label="Companies"
-          columns={[
-            select,
-            ...COLUMNS.map((column) => ({
-              ...column,
-              heading: (
-                <SortHead
-                  key={column.label}
-                  {...column}
-                  current={of?.sort_by ?? sort}
-                  direction={of?.sort_direction ?? direction}
-                />
-              ),
-            })),
-          ]}
+          columns={[select, ...COLUMNS]}
+          order={of ?? order}
           rows={data && rows}
           keyOf={({ domain }) => domain}
           busy={answer.loading}
@@ -224,11 +215,11 @@ function ChosenCompanies({ chosen, total, filters, choose }: ChosenCompaniesProp
   const most = Math.min(total, MAX_DOMAINS);
   async function chooseAll() {
     setReading(true);
-    await session.perform('the companies were selected', async () => {
-      const domains = await readDomains(session, filters, total);
-      choose(domains);
-      return { text: `${plural(domains.length, 'company', 'companies')} selected.` };
-    });
+    try {
+      choose(await readDomains(session, filters, total));
+    } catch (error) {
+      session.notice.value = failureNotice('the companies were selected', error);
+    }
     setReading(false);
   }
   return (

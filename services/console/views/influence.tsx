@@ -1,6 +1,7 @@
 /** What followed the ads: companies that saw enough of them, and what came after. Each row opens its evidence. */
 import { useMemo } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
+import type { InfluenceSort } from '../../influence/schema.js';
 import type { Visit } from '../../visits/schema.js';
 import { AD_LISTS, campaignHref } from '../ad-lists.js';
 import type { ResponseOf } from '../api.js';
@@ -11,14 +12,14 @@ import { Panel } from '../components/panel.js';
 import { ReportControls, reportOf, reportParams, Warnings } from '../components/report-controls.js';
 import { SelectFilter } from '../components/search-box.js';
 import { Segments } from '../components/segments.js';
+import { orderOf, type SortedColumn, SortedTable } from '../components/sorted-table.js';
 import { NoPermission, NothingYet, Trouble } from '../components/states.js';
-import { type Column, FigureTable, Table } from '../components/table.js';
+import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, daysBefore, fullName, minute, NONE, plural, rangeText } from '../format.js';
 import { href, hrefWith, pageParam, param } from '../router.js';
 import { missingScopeOf, organizationId } from '../session.js';
 import { shownOf, useRequest } from '../use-request.js';
-import { SortHead } from './advertising.js';
 
 const PATH = '/api/advertising/network_a/influence';
 const PAGE = 25;
@@ -44,25 +45,30 @@ const OUTCOME_DAYS = [
 
 const nameOf = ({ name, domain }: Item) => name ?? domain;
 
-const COLUMNS: readonly (Column<Item> & { sort?: string })[] = [
+const COLUMNS: readonly SortedColumn<Item, InfluenceSort>[] = [
   {
     label: 'Company',
     sort: 'name',
     cell: (item) => <a href={hrefWith({ company: item.domain })}>{nameOf(item)}</a>,
   },
-  { label: 'Saw the ads', sort: 'exposed_on', cell: ({ exposed_on }) => exposed_on },
+  { label: 'Saw the ads', sort: 'exposed_on', class: 'second', cell: ({ exposed_on }) => exposed_on },
   {
     label: 'Impressions',
     sort: 'impressions',
-    class: 'figure',
+    class: 'figure second',
     cell: ({ exposure }) => count(exposure.impressions),
   },
-  { label: 'Known before', cell: ({ known_before }) => (known_before ? 'yes' : 'no') },
+  {
+    label: 'Known before',
+    sort: 'newly_influenced',
+    cell: ({ known_before }) => (known_before ? 'yes' : 'no'),
+  },
   { label: 'Contacts after', sort: 'contacts', class: 'figure', cell: ({ contacts }) => count(contacts) },
   { label: 'Visits after', sort: 'visits', class: 'figure', cell: ({ visits }) => count(visits) },
   {
     label: 'First after',
     sort: 'first_outcome',
+    class: 'second',
     cell: ({ first_outcome: first }) => (first ? `${first.kind}, ${first.at.slice(0, 10)}` : NONE),
   },
 ];
@@ -107,14 +113,12 @@ export function Influence() {
   const report = reportOf();
   const [, , thresholds] = THRESHOLDS.find(([name]) => name === param('reach')) ?? THRESHOLDS[0];
   const [days] = OUTCOME_DAYS.find(([name]) => name === param('after')) ?? OUTCOME_DAYS[0];
-  const sortBy = COLUMNS.some(({ sort }) => sort === param('sort')) ? param('sort') : 'exposed_on';
-  const direction = param('direction') === 'asc' ? 'asc' : 'desc';
+  const order = orderOf(COLUMNS, 'newly_influenced');
   const body = {
     organization_id: organizationId.value,
     ...{ start_date: report.start_date, end_date: report.end_date, thresholds },
     ...(days !== '' && { outcome_days: Number(days) }),
-    sort_by: sortBy as 'name',
-    sort_direction: direction as 'asc' | 'desc',
+    ...order,
     page: pageParam(),
     page_size: PAGE,
   };
@@ -179,19 +183,10 @@ export function Influence() {
           <NothingYet stream="network-a-deliveries">No company saw that many ads in this range.</NothingYet>
         )}
         {(data === undefined ? answer.state === 'none' : data.total_count > 0) && (
-          <FigureTable
+          <SortedTable
             label="Companies that saw the ads"
-            columns={COLUMNS.map((column) => ({
-              ...column,
-              heading: (
-                <SortHead
-                  key={column.label}
-                  {...column}
-                  current={of?.sort_by ?? sortBy}
-                  direction={of?.sort_direction ?? direction}
-                />
-              ),
-            }))}
+            columns={COLUMNS}
+            order={of ?? order}
             rows={data?.items}
             keyOf={({ domain }) => domain}
             selected={opened?.domain}
