@@ -38,7 +38,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   });
   const batchRecords = new Histogram({
     name: 'reachline_worker_batch_records',
-    help: 'Number of records per batch.',
+    help: 'Number of records per commit; a batch with a rejected record is committed in parts.',
     labelNames: ['stream'],
     buckets: [1, 10, 100, 500, 1000, 2500, 5000, 10_000, 25_000],
     registers,

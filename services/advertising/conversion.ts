@@ -12,7 +12,7 @@ import { type DeliverySource, deliverySource, type SourceName } from './rollups.
 import { IN_ORGANIZATION, joinLines, list, sumColumns } from './sql.js';
 
 /** Number of days for which a rate stays in effect if there is no later rate. */
-const MAX_AGE_DAYS = 7;
+export const MAX_AGE_DAYS = 7;
 
 const MONEY = SUMMED_NAMES.filter(isMoney);
 

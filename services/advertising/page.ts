@@ -5,7 +5,7 @@ import { firstFew } from '../shared/text.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { hasForeignQuery } from './campaign-queries.js';
 import { type ContextRow, contextQuery } from './context-query.js';
-import { type ConvertedReport, isConverted, type UsedRates } from './conversion.js';
+import { type ConvertedReport, isConverted, MAX_AGE_DAYS, type UsedRates } from './conversion.js';
 import { type Attributes, metricValues, withSeries } from './items.js';
 import type { MetricSums } from './metric-values.js';
 import type { Metric } from './metrics.js';
@@ -187,7 +187,9 @@ export async function readRates(
 function missingRates(days: string[], currencies: string[]): Problem {
   const known = currencies.filter((currency) => currency !== '');
   const reasons = [
-    ...(known.length > 0 ? [`there is no rate of ${known.join(', ')} of that day or the 7 days before`] : []),
+    ...(known.length > 0
+      ? [`there is no rate of ${known.join(', ')} of that day or the ${MAX_AGE_DAYS} days before`]
+      : []),
     ...(known.length < currencies.length ? ['the campaign has no currency'] : []),
   ];
   const detail = `Money of ${firstFew(days)} cannot be converted: ${reasons.join(', or ')}.`;

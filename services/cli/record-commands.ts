@@ -201,7 +201,10 @@ export function addDeadLetters(program: ReachlineCommand, io: Io): void {
     'list rejected records of HTTP ingest and Kafka, and replay them',
   );
   deadLetters
-    .add('list', 'list dead letters that were not replayed yet, oldest first')
+    .add(
+      'list',
+      'list dead letters that were not replayed yet: those of HTTP ingest, newest first, then those of Kafka, oldest first',
+    )
     .option('--stream <streams>', 'only these streams, separated by commas (default: all)')
     .option('--organization <id>', 'only dead letters of HTTP ingest of this organization', identifier)
     .option('--code <code>', 'only dead letters with this code')

@@ -1,9 +1,8 @@
+import { MAX_AGE_DAYS } from '../advertising/conversion.js';
 import type { CurrencyRateRecord } from '../advertising/records.js';
 import { DEMO_ORGANIZATION, daysBefore } from './calendar.js';
 import { DELIVERY_DAYS } from './campaigns.js';
 import { Random } from './random.js';
-
-const MAX_AGE_DAYS = 7;
 
 /** Rates of the dollar for every workday before `day` with money to convert. */
 export function currencyRateRecords(day: string): CurrencyRateRecord[] {

@@ -309,7 +309,9 @@ const problemSchema = {
         },
       },
     },
-    required_scope: text('`insufficient_scope`: the scope that the key lacks.'),
+    required_scope: text(
+      '`insufficient_scope`: the first scope that the key lacks; `detail` names all of them.',
+    ),
     organization_id: text(
       '`…_not_found`, `ambiguous_…`, `contact_exists`, `changed_meanwhile`: the organization of the key.',
     ),

@@ -19,11 +19,12 @@ export function invalidKey(): Problem {
 export const hasScope = ({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): boolean =>
   scopes.has('*') || scopes.has(scope);
 
-/** Throws 403 `insufficient_scope`, naming the first scope that the key lacks. */
+/** Throws 403 `insufficient_scope`, naming the scopes that the key lacks. */
 export function requireScopes(principal: Principal, required: readonly Scope[]): void {
-  const missing = required.find((scope) => !hasScope(principal, scope));
-  if (missing === undefined) return;
-  throw new Problem('insufficient_scope', `This operation needs a key with the scope ${missing}.`, {
-    required_scope: missing,
+  const missing = required.filter((scope) => !hasScope(principal, scope));
+  if (missing.length === 0) return;
+  const scopes = `${missing.length === 1 ? 'scope' : 'scopes'} ${missing.join(', ')}`;
+  throw new Problem('insufficient_scope', `This operation needs a key with the ${scopes}.`, {
+    required_scope: missing[0],
   });
 }

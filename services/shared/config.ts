@@ -83,7 +83,6 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   maxIngestBytes: env.REACHLINE_INGEST_MAX_MIB * 1024 ** 2,
   searchProcesses: env.REACHLINE_SEARCH_PROCESSES,
   searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
-  /** Milliseconds between two copies of records for SQL. */
   elasticsearch:
     listed(env.ELASTICSEARCH_URL).length === 0
       ? null

@@ -13,6 +13,7 @@ import {
   withDefault,
 } from '../shared/schema.js';
 import { NAME_PATTERN } from '../stores/clickhouse/bind.js';
+import { ANALYST_SECONDS } from '../stores/clickhouse/settings.js';
 import { CODE, SqlError } from './errors.js';
 import { SQL_SCOPES, type SqlReader } from './sql-reader.js';
 
@@ -68,8 +69,7 @@ const querySql = endpointsWith<SqlServices>()({
   // Not `sql`, because the page /docs/sql is the guide.
   operationId: 'querySql',
   summary: 'Run a SQL statement',
-  description:
-    'Reads contacts, audiences, visits and advertising of the organization together; see [SQL](/docs/sql) for the views and twenty questions. Statements run one at a time, for at most 30 seconds.',
+  description: `Reads contacts, audiences, visits and advertising of the organization together; see [SQL](/docs/sql) for the views and example questions. Statements run one at a time, for at most ${ANALYST_SECONDS} seconds.`,
   tag: 'SQL',
   scope: SQL_SCOPES,
   slots: () => 2,

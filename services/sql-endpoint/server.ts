@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { withTimeout } from '../shared/async.js';
 import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
+import { ANALYST_SECONDS } from '../stores/clickhouse/settings.js';
 import { type Authenticate, createAuthenticate, type Keys } from './authenticate.js';
 import { readBody } from './body.js';
 import { CODE, SqlError, toException } from './errors.js';
@@ -45,8 +46,8 @@ export interface SqlService {
   unread?: UnreadAnswersOptions;
 }
 
-/** Deadline of a statement, longer than the time limit of a statement that the engine can interrupt. */
-const DEADLINE_MS = 35_000;
+/** Deadline of a statement that the engine cannot interrupt: 5 s after the time limit of a statement. */
+const DEADLINE_MS = (ANALYST_SECONDS + 5) * 1000;
 const BODY_LIMIT = 1024 * 1024;
 /** Milliseconds that `close` waits for statements that were cancelled. */
 const CLOSE_TIMEOUT_MS = 1500;

@@ -101,9 +101,12 @@ const REPLICA_SETTINGS: Settings = {
 export const tokenSettings = (token: string | undefined): Settings =>
   token === undefined ? {} : { insert_deduplication_token: token };
 
+/** Seconds that an analyst's statement may take. */
+export const ANALYST_SECONDS = 30;
+
 /** Limits of an analyst's statement in the embedded engine, which a request may lower. */
 export const ANALYST_LIMITS: Record<string, number> = {
-  max_execution_time: 30,
+  max_execution_time: ANALYST_SECONDS,
   max_memory_usage: 400 * MEGABYTE,
   max_threads: 2,
   max_result_rows: 1_000_000,
