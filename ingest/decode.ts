@@ -149,14 +149,14 @@ const NOT_DELETABLE = deadLetter(
 
 type DecodeDeletion = (fields: Fields) => DeadLetter | { kind: 'ok'; record: Fields };
 
-const deletionDecoderOf = new WeakMap<Stream, DecodeDeletion>();
+const deletionDecoderOf = new WeakMap<TSchema, DecodeDeletion>();
 
-/** One deletion decoder per stream, because Ajv keeps every schema that it has compiled. */
+/** One deletion decoder per schema, because Ajv keeps every schema that it has compiled, and requests make streams of their own. */
 function sharedDeletionDecoder(stream: Stream): DecodeDeletion {
-  let decode = deletionDecoderOf.get(stream);
+  let decode = deletionDecoderOf.get(stream.schema);
   if (!decode) {
     decode = deletionDecoder(stream);
-    deletionDecoderOf.set(stream, decode);
+    deletionDecoderOf.set(stream.schema, decode);
   }
   return decode;
 }

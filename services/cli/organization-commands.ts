@@ -95,6 +95,26 @@ salted hashes of the id, emails and profile address, so that it can reject later
     .action(async (options) => (await import('./commands/contacts.js')).exportPerson(io, options));
 }
 
+export function addImports(program: ReachlineCommand, io: Io): void {
+  const imports = program.add('imports', 'list imports of contacts, and undo one');
+  const command = (name: string, description: string) =>
+    imports
+      .command(name)
+      .description(description)
+      .option('--organization <id>', 'organization', identifier)
+      .option('--url <base>', 'use this gateway instead of the data folder (or REACHLINE_URL)')
+      .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)');
+  command('list', 'list the 100 newest imports, with the number of their contacts')
+    .option('--json', 'print one JSON object per line')
+    .examples('reachline imports list --organization org_acme')
+    .action(async (options) => (await import('./commands/imports.js')).listImports(io, options));
+  command('undo', 'delete the contacts that an import created and that nobody has changed since')
+    .argument('<import id>', 'the import, as imports list shows it')
+    .option('--yes', 'do not ask for confirmation on a terminal')
+    .examples('reachline imports undo webinar-2026-11 --organization org_acme')
+    .action(async (id, options) => (await import('./commands/imports.js')).undoImport(io, id, options));
+}
+
 export function addCredits(program: ReachlineCommand, io: Io): void {
   const credits = program.add(
     'credits',

@@ -6,7 +6,7 @@ import { readVersion } from '../shared/version.js';
 import { type Io, printable, printErr, showsColors } from './io.js';
 import { withoutMcp } from './mcp-loader.js';
 import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
-import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
+import { addAudiences, addContacts, addCredits, addImports, addKeys } from './organization-commands.js';
 import { addChanges, addDeadLetters, addExport, addIngest, addMapping } from './record-commands.js';
 
 /** Commands that report warnings in their own log or report. */
@@ -68,6 +68,7 @@ health and metrics on REACHLINE_WORKER_PORT.
 
   addAudiences(program, io);
   addContacts(program, io);
+  addImports(program, io);
   program
     .add('migrate', 'create and upgrade the stores; serve does this when it starts')
     .option(

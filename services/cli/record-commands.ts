@@ -61,6 +61,12 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
       ['create', 'update', 'reject'],
     )
     .option(
+      '--import <id>',
+      'import that becomes the data_import_id of the contacts that the command creates; imports undo deletes them',
+      identifier,
+    )
+    .option('--audience <id>', 'audience that all contacts of the files join', identifier)
+    .option(
       '--dry-run',
       'write nothing; show the first converted records and every record that would be rejected',
     )
@@ -83,6 +89,7 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
       'reachline ingest contacts contacts.ndjson',
       'reachline ingest website-visits exports/ archive/2026-*.ndjson.zst --organization org_acme',
       'reachline ingest contacts crm.csv --organization org_acme --map crm.json --dry-run',
+      'reachline ingest contacts webinar.csv --organization org_acme --preset auto \\\n    --audience aud_webinar --import webinar-2026-11',
       'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset auto',
       'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
       'zcat visits.ndjson.gz | reachline ingest website-visits -',

@@ -10,6 +10,7 @@ export const OPERATION_FACTS = {
   '/api/audiences/contacts/remove': { writes: true },
   '/api/audiences/contacts/add-many': { writes: true },
   '/api/audiences/contacts/remove-many': { writes: true },
+  '/api/imports/undo': { writes: true },
   '/api/audiences/contacts/search': { list: 'contacts' },
   '/api/audiences/create': { writes: true },
   '/api/audiences/search': { list: 'audiences' },

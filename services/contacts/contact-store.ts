@@ -197,6 +197,8 @@ export interface DeleteContacts {
    * `MAX_DELETED_BYTES`.
    */
   returnsContacts?: boolean;
+  /** If given, deletes only contacts that this import created and that nothing else has changed since. */
+  ofImport?: string;
 }
 
 /** Maximum JSON size of deleted contacts in a response, in bytes. The first contact may be larger. */
@@ -206,17 +208,33 @@ export const MAX_DELETED_BYTES = 1024 * 1024;
 export type OneDeletion =
   | { id: string; kind: 'deleted'; contact?: Json<Contact> }
   | { id: string; kind: 'missing' }
+  /** The contact is not as its import created it. */
+  | { id: string; kind: 'kept' }
   | { id: string; kind: 'no_room' };
 
 /** Result of a deletion. The ids of each list are distinct, and in the requested order. */
 export interface DeletionResult {
   deleted: string[];
   missing: string[];
+  /** Ids of contacts that are not as their import created them. */
+  kept: string[];
   /** Ids of contacts that were not deleted, because they had no room in the response. */
   notDeleted: string[];
   /** The contacts as they were before their deletion. */
   contacts: Json<Contact>[];
 }
+
+/** The contacts that name an import as their `data_import_id`. */
+export interface ImportCounts {
+  id: string;
+  contacts: number;
+  /** Contacts that the import created and that nothing else has changed since. */
+  unchanged: number;
+  /** When the newest of these contacts was accepted, in milliseconds since the epoch. */
+  acceptedMs: number;
+}
+
+export const MAX_LISTED_IMPORTS = 100;
 
 /** Combines the results of single deletions, which are in the requested order. */
 export function deletionResult(deletions: readonly OneDeletion[]): DeletionResult {
@@ -225,6 +243,7 @@ export function deletionResult(deletions: readonly OneDeletion[]): DeletionResul
   return {
     deleted: idsOf('deleted'),
     missing: idsOf('missing'),
+    kept: idsOf('kept'),
     notDeleted: idsOf('no_room'),
     contacts: deletions.flatMap((each) => ('contact' in each && each.contact ? [each.contact] : [])),
   };
@@ -279,6 +298,8 @@ export interface ContactStore {
    * was right before its deletion: no change comes between.
    */
   deleteContacts(command: DeleteContacts): Promise<DeletionResult>;
+  /** The imports that contacts name: the 100 that created a contact last, newest first. */
+  listImports(organizationId: string, signal?: AbortSignal): Promise<ImportCounts[]>;
   /**
    * Applies stream records. A record changes a contact only if it comes after the last record that changed the contact, in the order of
    * contract 6.2. Throws `PartialWriteError` if some records would give a contact more than the contact may have; all other records are

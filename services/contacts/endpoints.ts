@@ -16,6 +16,7 @@ import { changeEndpoints } from './changes.js';
 import type { AddOutcome, ContactStore, CreateOutcome, UpdateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
 import { explainPage } from './explain.js';
+import { importEndpoints } from './imports.js';
 import { networkLists } from './network-lists.js';
 import { exactlyOneOf, findPerson } from './person.js';
 import { contactTooLarge } from './record-size.js';
@@ -497,5 +498,6 @@ export const contactEndpoints = [
   removeContact,
   ...bulkMembershipEndpoints,
   ...changeEndpoints,
+  ...importEndpoints,
   searchAudienceContacts,
 ];

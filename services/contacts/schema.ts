@@ -64,6 +64,11 @@ export const ContactRecord = strictObject({
   organization_id: organizationId,
   contact_id: id('Identifier of the contact.'),
   data_import_id: optional(text('Import that the record came with.')),
+  import_id: optional(
+    id(
+      'Import of the record: the `data_import_id` of the contact, if the record creates the contact. `imports/undo` deletes such contacts.',
+    ),
+  ),
   company_id: optional(text('Identifier of the company; by default derived from the domain.')),
   ...recordFields,
   audience_ids: optional(

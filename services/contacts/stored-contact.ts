@@ -34,7 +34,34 @@ export interface StoredContact extends RecordVersion {
   /** Ids of the contact's audiences, ascending. */
   audienceIds: string[];
   body: ContactBody;
+  /** Present if a record with an `import_id` created the contact. */
+  imported?: ImportMark | undefined;
 }
+
+interface ImportMark {
+  /** When the creating record was accepted, in milliseconds since the epoch. */
+  acceptedMs: number;
+  /** Whether anything but records of the same import changed the contact afterwards. */
+  isChanged: boolean;
+}
+
+/**
+ * The import that a contact names, as stores index it; null if the contact names none. A contact without a mark may come from a record that
+ * copied `data_import_id`, so it counts as changed.
+ */
+export function importOf({ body, createdMs, imported }: StoredContact): (ImportMark & { id: string }) | null {
+  if (body.data_import_id === null) return null;
+  return { id: body.data_import_id, acceptedMs: createdMs, isChanged: true, ...imported };
+}
+
+/** Whether an import created the contact, and nothing else has changed the contact since. */
+export function isAsImported(contact: StoredContact, importId: string): boolean {
+  const found = importOf(contact);
+  return found !== null && found.id === importId && !found.isChanged;
+}
+
+const changedByOthers = ({ imported }: StoredContact): ImportMark | undefined =>
+  imported && { ...imported, isChanged: true };
 
 export const TOO_MANY_AUDIENCES = `A contact may be in at most ${MAX_AUDIENCES_PER_CONTACT} audiences; this contact would be in more.`;
 
@@ -65,7 +92,17 @@ export function applyRecord(
     updatedMs: record.updated_at ? parseTimestamp(record.updated_at) : acceptedAt,
     audienceIds: joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []),
     body: mergeBody(before?.body ?? emptyBody(record.organization_id, record.contact_id), record),
+    imported: before && changedByOthers(before),
   };
+  const { import_id: importId } = record;
+  if (importId) {
+    if (!before) {
+      after.body.data_import_id = importId;
+      after.imported = { acceptedMs: acceptedAt, isChanged: false };
+    } else if (isAsImported(before, importId)) {
+      after.imported = before.imported;
+    }
+  }
   return before && after.updatedMs < before.updatedMs
     ? { ...after, updatedMs: laterThan(before, after) }
     : after;
@@ -120,6 +157,7 @@ export const updatedContact = <T extends StoredContact>(
   recordOrder: orderOfRequest(now, stored),
   updatedMs: Math.max(now, stored.updatedMs + 1),
   body: mergeBody(stored.body, changes),
+  imported: changedByOthers(stored),
 });
 
 /** The contact after joining an audience: the same object if it is a member already, null if it is in too many audiences. */
@@ -131,14 +169,24 @@ export function joinedAudience<T extends StoredContact>(
   if (stored.audienceIds.includes(audienceId)) return stored;
   if (stored.audienceIds.length >= MAX_AUDIENCES_PER_CONTACT) return null;
   const audienceIds = joinAudiences(stored.audienceIds, [audienceId]);
-  return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
+  return {
+    ...stored,
+    audienceIds,
+    updatedMs: Math.max(stored.updatedMs, now),
+    imported: changedByOthers(stored),
+  };
 }
 
 /** The contact after leaving an audience: the same object if it was not a member. */
 export function withoutAudience<T extends StoredContact>(stored: T, audienceId: string, now: number): T {
   if (!stored.audienceIds.includes(audienceId)) return stored;
   const audienceIds = stored.audienceIds.filter((id) => id !== audienceId);
-  return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
+  return {
+    ...stored,
+    audienceIds,
+    updatedMs: Math.max(stored.updatedMs, now),
+    imported: changedByOthers(stored),
+  };
 }
 
 /** The contact after it joined or left an audience, like `joinedAudience` and `withoutAudience`. */

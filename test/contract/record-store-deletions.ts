@@ -55,7 +55,7 @@ export function recordStoreDeletions(open: Open): void {
         organizationId: organization,
         contactIds: ['nobody', 'ada'],
       });
-      const nothing = { deleted: [], missing: [], notDeleted: [], contacts: [] };
+      const nothing = { deleted: [], missing: [], kept: [], notDeleted: [], contacts: [] };
       expect(result).to.deep.equal({ ...nothing, deleted: ['ada'], missing: ['nobody'] });
       expect(await isThere()).to.equal(false);
       expect(await found(opened.store, organization, {})).to.deep.equal(['bob']);
@@ -80,7 +80,7 @@ export function recordStoreDeletions(open: Open): void {
       const { contacts, ...ids } = await opened.store.deleteContacts({
         ...{ organizationId: organization, contactIds: ['bob', 'nobody', 'ada'], returnsContacts: true },
       });
-      expect(ids).to.deep.equal({ deleted: ['bob', 'ada'], missing: ['nobody'], notDeleted: [] });
+      expect(ids).to.deep.equal({ deleted: ['bob', 'ada'], missing: ['nobody'], kept: [], notDeleted: [] });
       const [bob, asItWas] = contacts.map(parsed);
       expect(bob).to.deep.include({ contact_id: 'bob', audience_ids: ['a'] });
       // The removal of former memberships continues, and sets the time.

@@ -149,6 +149,8 @@ describe('Every operation', () => {
       '/api/audiences/update':
         'audiences:write organization_id! audience_id! if_updated_at name description network_a network_b network_c tracking_utm_value',
       '/api/credits/get': 'organization_id',
+      '/api/imports/list': 'contacts:read organization_id',
+      '/api/imports/undo': 'contacts:write organization_id import_id! cursor',
       '/api/keys/create': 'keys:write organization_id name scopes expires_at',
       '/api/keys/list': 'keys:write organization_id limit cursor',
       '/api/keys/revoke': 'keys:write organization_id key_id!',

@@ -4,11 +4,12 @@ import { type IngestOptions, type IngestResult, ingestRecords } from '../../../i
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { type OnDuplicate, PeopleResolver } from '../../../ingest/resolve-people.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
+import { withImport } from '../../../ingest/streams/with-import.js';
 import type { Scope } from '../../http/scopes.js';
 import { untilAborted } from '../../shared/async.js';
 import { loadConfig } from '../../shared/config.js';
 import { acceptanceClock } from '../../shared/record-order.js';
-import { EXIT, UsageError } from '../errors.js';
+import { CommandError, EXIT, UsageError } from '../errors.js';
 import { type GatewayOptions, type GatewayTarget, namedGateway, withFolder } from '../gateway.js';
 import { dryRun } from '../ingest/dry-run.js';
 import { findFiles } from '../ingest/files.js';
@@ -40,10 +41,16 @@ export interface IngestCommand
   maxRejected?: number;
   dryRun?: boolean;
   onDuplicate?: OnDuplicate;
+  /** Import and audience of the contacts. */
+  import?: string;
+  audience?: string;
 }
 
-const scopesOf = ({ onDuplicate }: IngestCommand): Scope[] =>
-  onDuplicate === undefined ? ['ingest:write'] : ['ingest:write', 'contacts:read'];
+const scopesOf = ({ onDuplicate, audience }: IngestCommand): Scope[] => [
+  'ingest:write',
+  ...(onDuplicate === undefined ? [] : ['contacts:read' as const]),
+  ...(audience === undefined ? [] : ['audiences:write' as const]),
+];
 
 /** Loads records and resolves with the exit code: 1 if more than `maxRejected` records were rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
@@ -59,6 +66,10 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
       ? 'A dry run of this command reads only the files. Leave --on-duplicate out, or check the file over HTTP.'
       : `--on-duplicate is for contacts. Leave it out for ${stream.name}.`;
     throw new UsageError(detail);
+  }
+  for (const name of ['import', 'audience'] as const) {
+    if (command[name] !== undefined && stream.name !== 'contacts')
+      throw new UsageError(`--${name} is for contacts. Leave it out for ${stream.name}.`);
   }
   const rejects = rejectsOf(command, files);
   const needsOrganization = command.organization === undefined && target === undefined;
@@ -84,6 +95,7 @@ async function loadFiles(
   { stream, target, files, first, open, rejects }: LoadFiles,
 ): Promise<number> {
   const { organization } = command;
+  const imported = { importId: command.import, audienceId: command.audience };
   const loadWith = (write: Write) =>
     load(io, command, {
       stream,
@@ -104,18 +116,32 @@ async function loadFiles(
         target: gateway,
         findEveryRejected: rejects !== undefined,
         onDuplicate: command.onDuplicate,
+        imported,
         onWait: (reason, wait) => printErr(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
       }),
     );
   if (target) return loadThrough(target);
-  return withFolder(io, { organization, scope: scopesOf(command) }, (opened) => {
+  return withFolder(io, { organization, scope: scopesOf(command) }, async (opened) => {
     if (!('records' in opened)) return loadThrough(opened);
+    const { audience } = command;
+    if (audience !== undefined) {
+      if (organization === undefined) throw new UsageError('--audience needs --organization.');
+      const found = await opened.records.getAudience(organization, audience);
+      if (!found) throw new CommandError(`The organization has no audience ${audience}.`);
+    }
     // One clock for all inputs, so that records keep the order of the inputs.
     const accept = acceptanceClock(opened.records);
     const { onDuplicate } = command;
     const people = onDuplicate && new PeopleResolver(opened.records, onDuplicate);
     return loadWith(async (options) =>
-      ingestRecords({ ...options, ...rules(), people, stores: opened, acceptance: await accept() }),
+      ingestRecords({
+        ...options,
+        stream: withImport(stream, imported),
+        ...rules(),
+        people,
+        stores: opened,
+        acceptance: await accept(),
+      }),
     );
   });
 }

@@ -8,6 +8,7 @@ import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record
 import type { OnDuplicate } from '../../../ingest/resolve-people.js';
 import { LINE_TOO_LONG } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
+import type { ImportOptions } from '../../../ingest/streams/with-import.js';
 import { createClient } from '../../client/client.js';
 import type { StreamName } from '../../client/ingest.js';
 import { CommandError } from '../errors.js';
@@ -24,6 +25,7 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong'> {
   /** Whether to find every rejected record, including records that the response does not list. */
   findEveryRejected: boolean;
   onDuplicate?: OnDuplicate | undefined;
+  imported?: ImportOptions;
   /** Called after each response. */
   onProgress?(accepted: number, rejected: number): void;
   /** Called before each wait. */
@@ -35,7 +37,7 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong'> {
  * seconds if nothing responds at the start, such as with a wrong port, and after retries if it fails later.
  */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
-  const { stream, target, source, organizationId, findEveryRejected, onDuplicate } = options;
+  const { stream, target, source, organizationId, findEveryRejected, onDuplicate, imported } = options;
   const result = emptyResult();
   await requireReachable(target.url);
   const client = createClient({
@@ -80,7 +82,12 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
     }
     await client.ingest(stream.name as StreamName, texts(), {
       // The user of the command sees every rejected record, so the gateway need not store them.
-      query: { on_reject: 'drop', ...(onDuplicate && { on_duplicate: onDuplicate }) },
+      query: {
+        on_reject: 'drop',
+        ...(onDuplicate && { on_duplicate: onDuplicate }),
+        ...(imported?.importId && { import_id: imported.importId }),
+        ...(imported?.audienceId && { audience_id: imported.audienceId }),
+      },
       findEveryRejected,
       onRejected({ line, code, pointer, detail }) {
         const sent = pending[line - answered - 1];

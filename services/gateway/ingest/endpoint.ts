@@ -25,6 +25,8 @@ import { replayable } from '../../../ingest/sources/replayable.js';
 import type { ColumnUse, TextFormat } from '../../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../../ingest/streams/index.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
+import { withImport } from '../../../ingest/streams/with-import.js';
+import { requireAudience } from '../../audiences/endpoints.js';
 import { type BodySource, endpointsWith, type HandlerContext, type ParsedBody } from '../../http/endpoint.js';
 import { invalid, Problem } from '../../http/problems.js';
 import { REJECTION_LIMITS, type Rejection, rejectionId } from '../../rejections/rejection-store.js';
@@ -46,7 +48,7 @@ import {
   toProblem,
   withOutcome,
 } from './problems.js';
-import { inTurn, peopleOf, peopleScope, Reading } from './reading-query.js';
+import { inTurn, peopleOf, peopleScope, Reading, requireContacts } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
 import { INGEST_LIMITS, IngestQuery, IngestResponse } from './result-schema.js';
 import { openUpload, type Upload } from './upload.js';
@@ -78,21 +80,30 @@ export const ingest = endpointsWith<IngestServices>()({
     'The body has one JSON record per line, a JSON array or object, CSV, or an XLSX workbook. It may have 1 GiB (JSON arrays 16 MiB), and may be compressed with gzip or zstd. `multipart/form-data` holds such a file as its last part, `file`, after the part `mapping`, which says how the records of the file become records of the stream, as JSON of at most 256 KiB. Accepted records are durable when the response arrives. Rejected records are listed by line. They stop the other records only with `on_reject=fail`, or once there are 10 000. With `Accept: application/x-ndjson`, the response is lines: `{"line", "accepted", "rejected"}` while records are processed, then this response or a problem. Every record up to `line` is accepted or rejected, so a broken upload can continue after it.',
   tag: 'Ingest',
   scope: ['ingest:write'],
-  queryScope: peopleScope,
+  queryScope: (query) => [
+    ...peopleScope(query),
+    ...(query.audience_id === undefined ? [] : ['audiences:write' as const]),
+  ],
   source: { read: readIngestBody, describe: describeRecords },
   hasProgress: true,
   request: strictObject({}),
   query: IngestQuery,
   response: IngestResponse,
   example: {},
-  problems: ['stream_not_found', 'records_rejected'],
+  problems: ['stream_not_found', 'audience_not_found', 'records_rejected'],
   async handle(context) {
     const { stream: name } = context.params;
     const stream = findStream(name as string);
     if (!stream) throw new Problem('stream_not_found', unknownStream(name as string));
+    const { import_id: importId, audience_id: audienceId } = context.query;
+    if (importId !== undefined) requireContacts(stream, 'import_id');
+    if (audienceId !== undefined) {
+      requireContacts(stream, 'audience_id');
+      await requireAudience(context.services.records, context.organizationId, audienceId, context);
+    }
     const upload = await openUpload(context.source as BodySource, ['mapping']);
     try {
-      return await ingestUpload(stream, upload, context);
+      return await ingestUpload(withImport(stream, { importId, audienceId }), upload, context);
     } finally {
       upload.close();
     }

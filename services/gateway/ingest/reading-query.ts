@@ -102,19 +102,23 @@ export interface ReadingQuery {
 export const peopleScope = ({ on_duplicate }: ReadingQuery): Scope[] =>
   on_duplicate === undefined ? [] : ['contacts:read'];
 
+/** Throws 422 for another stream, because the query parameter is for contacts only. */
+export function requireContacts({ name }: Stream, parameter: string): void {
+  if (name === contacts.name) return;
+  const detail = `${parameter} is for ${contacts.name}. Leave it out for ${name}.`;
+  throw invalid({ pointer: `?${parameter}`, code: 'not_for_stream', detail });
+}
+
 /** Looks up the people of contacts; undefined without `on_duplicate`. Throws 422 for another stream. */
 export function peopleOf(
-  { name }: Stream,
+  stream: Stream,
   { on_duplicate: asked }: ReadingQuery,
   store: Pick<ContactStore, 'findPeople'>,
   otherwise?: OnDuplicate,
 ): PeopleResolver | undefined {
-  if (name !== contacts.name && asked !== undefined) {
-    const detail = `on_duplicate is for ${contacts.name}. Leave it out for ${name}.`;
-    throw invalid({ pointer: '?on_duplicate', code: 'not_for_stream', detail });
-  }
+  if (asked !== undefined) requireContacts(stream, 'on_duplicate');
   const onDuplicate = (asked as OnDuplicate | undefined) ?? otherwise;
-  if (name !== contacts.name || onDuplicate === undefined) return undefined;
+  if (stream.name !== contacts.name || onDuplicate === undefined) return undefined;
   return new PeopleResolver(store, onDuplicate);
 }
 

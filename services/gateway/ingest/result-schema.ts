@@ -3,6 +3,7 @@ import { DEFAULT_MAX_ERRORS, type IngestLimits } from '../../../ingest/pipeline.
 import {
   arrayOf,
   boolean,
+  id,
   integer,
   looseObject,
   strictObject,
@@ -45,6 +46,18 @@ export const IngestQuery = strictObject({
       }),
     ),
     DEFAULT_MAX_ERRORS,
+  ),
+  import_id: Type.Optional(
+    id(
+      'Becomes the `data_import_id` of the contacts that the request creates, so that `imports/undo` can delete them. Contacts that exist keep theirs. For contacts only.',
+      { examples: ['webinar-2026-11'] },
+    ),
+  ),
+  audience_id: Type.Optional(
+    id(
+      'Audience that all contacts of the request join. For contacts only; needs the scope `audiences:write` too.',
+      { examples: ['aud_newsletter'] },
+    ),
   ),
   ...READING_PARAMETERS,
 });

@@ -63,6 +63,47 @@ describe('Intake into Kafka', function () {
     expect(server.output()).not.to.match(/worker ended|"level":"(error|fatal)"/);
   });
 
+  it('undoes an import whose records went through topics, and leaves what was changed', async () => {
+    topics = await testTopics();
+    await start(topics.environment);
+    const contacts = ['new', 'edited'].map((id) => ({ contact_id: id, work_emails: [`${id}@acme.example`] }));
+    await server.ingest('contacts', [{ contact_id: 'old', work_emails: ['old@acme.example'] }]);
+    await topics.drained('contacts');
+    const load = async (records: readonly object[]) => {
+      const path = '/api/ingest/contacts?import_id=webinar&on_duplicate=update';
+      const raw = records.map((record) => JSON.stringify(record)).join('\n');
+      const headers = { 'Content-Type': 'application/x-ndjson' };
+      return (await server.call(path, undefined, { raw, headers })).body;
+    };
+    const known = { contact_id: 'crm-7', work_emails: ['old@acme.example'], city: 'Oslo' };
+    expect(await load([...contacts, known, { citty: 'Rome' }])).to.include({
+      ...{ accepted: 3, created: 2, updated: 0, matched: 1, rejected: 1 },
+    });
+    await topics.drained('contacts');
+    expect((await contact('old')).body).to.nested.include({
+      'contact.city': 'Oslo',
+      'contact.data_import_id': null,
+    });
+    const ask = async (path: string, body: object) =>
+      (await server.call(path, { organization_id: ORGANIZATION, ...body })).body;
+    await ask('/api/contacts/update', { contact_id: 'edited', city: 'Rome' });
+    // Undoing before the worker has stored the last record leaves that record to the next undo.
+    await load([{ contact_id: 'late' }]);
+    const counts = { deleted: 0, left: 0 };
+    for (const round of ['early', 'late']) {
+      if (round === 'late') await topics.drained('contacts');
+      const { deleted_count, left_count } = await ask('/api/imports/undo', { import_id: 'webinar' });
+      counts.deleted += Number(deleted_count);
+      counts.left = Number(left_count);
+    }
+    expect(counts).to.deep.equal({ deleted: 2, left: 1 });
+    const { contacts: left } = await ask('/api/contacts/search', { limit: 10 });
+    expect((left as { contact_id: string }[]).map(({ contact_id }) => contact_id)).to.have.members([
+      'edited',
+      'old',
+    ]);
+  });
+
   it('is acknowledged while the records store is unavailable, since the topic has the records', async () => {
     topics = await testTopics();
     const proxy = await startHttpProxy(testIndices().config);

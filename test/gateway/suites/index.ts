@@ -5,6 +5,7 @@ import { bulkMemberships } from './bulk-memberships.js';
 import { changes } from './changes.js';
 import { companies } from './companies.js';
 import { cursors } from './cursors.js';
+import { imports } from './imports.js';
 import { influence } from './influence.js';
 import { isolation } from './isolation.js';
 import { keptAnswers } from './kept-answers.js';
@@ -21,6 +22,7 @@ const SUITES = [
   accounts,
   advertisingRecords,
   peopleOfImports,
+  imports,
   bulkMemberships,
   changes,
   companies,

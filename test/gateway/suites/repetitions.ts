@@ -14,6 +14,7 @@ const BODIES: Record<string, (organization: { keyId: string }) => Json> = {
   '/api/contacts/create': () => ({ audience_id: 'aud_a', first_name: 'New' }),
   '/api/contacts/update': () => ({ contact_id: 'c0', city: 'Oslo' }),
   '/api/contacts/delete': () => ({ contact_ids: ['c0', 'none', 'c1'], return_deleted: true }),
+  '/api/imports/undo': () => ({ import_id: 'imp_a' }),
   '/api/contacts/erase': () => ({ contact_id: 'c2' }),
   '/api/audiences/contacts/add': () => ({ audience_id: 'aud_b', contact_id: 'c0' }),
   '/api/audiences/contacts/remove': () => ({ audience_id: 'aud_a', contact_id: 'c0' }),
@@ -71,6 +72,7 @@ export const repetitions = gatewaySuite('A request that is repeated as its answe
       'contacts',
       ids.map((contact_id, index) => ({
         ...{ contact_id, work_emails: [`${contact_id}@person.example`] },
+        ...(index < 3 && { import_id: 'imp_a' }),
         audience_ids: index % 2 ? ['aud_a'] : ['aud_a', 'aud_b'],
       })),
     );

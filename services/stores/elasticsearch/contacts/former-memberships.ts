@@ -20,6 +20,7 @@ export const leaveFormer = (
     (before) => {
       if (before === undefined || isTombstone(before)) return null;
       const after = withoutAudience(before, token, now);
-      return after === before ? null : after;
+      // The deletion of an audience is no change of its contacts, as far as their import is concerned.
+      return after === before ? null : { ...after, imported: before.imported };
     },
   );

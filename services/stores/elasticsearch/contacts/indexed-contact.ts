@@ -17,7 +17,7 @@ import {
   WORD_FIELDS,
   type WordField,
 } from '../../../contacts/searchable.js';
-import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
+import { type ContactBody, importOf, type StoredContact } from '../../../contacts/stored-contact.js';
 import { memoize } from '../../../shared/cache.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
@@ -60,6 +60,8 @@ export interface ContactSource extends Pick<IndexedContact, 'creation' | 'remova
   record_order: string | null;
   /** Tokens of the audiences; absent if every token equals its id. */
   memberships?: AudienceToken[];
+  /** The import that the contact names, and when it accepted the contact, in milliseconds since the epoch. */
+  import?: { id: string; accepted_at: number; is_changed: boolean };
 }
 
 /** The outcome of the create request, and the reservation of credits that it used. */
@@ -102,9 +104,10 @@ export function isTombstone(state: object): state is Tombstone {
 }
 
 export function parseContactSource(source: ContactSource): IndexedContact {
-  const { contact, record_order, creation, removals, updates, memberships } = source;
+  const { contact, record_order, creation, removals, updates, memberships, import: origin } = source;
   const stored = parseContact(contact, record_order);
-  return { ...stored, audienceIds: memberships ?? stored.audienceIds, creation, removals, updates };
+  const imported = origin && { acceptedMs: origin.accepted_at, isChanged: origin.is_changed };
+  return { ...stored, audienceIds: memberships ?? stored.audienceIds, creation, removals, updates, imported };
 }
 
 export function parseSource(source: ContactSource | Tombstone): IndexedContact | Tombstone {
@@ -137,6 +140,7 @@ export function publicOutcome<Outcome extends { kind: string }>(outcome: Outcome
 export function contactDocument(state: IndexedContact | Tombstone): object {
   if (isTombstone(state)) return state;
   const { body, audienceIds } = state;
+  const origin = importOf(state);
   const hasTokens = audienceIds.some((token) => token.includes('/'));
   const document: ContactSource & Record<string, unknown> = {
     contact: contactJson(hasTokens ? { ...state, audienceIds: publicIds(audienceIds) } : state),
@@ -145,6 +149,9 @@ export function contactDocument(state: IndexedContact | Tombstone): object {
     creation: state.creation,
     removals: state.removals,
     updates: state.updates,
+    import: origin
+      ? { id: origin.id, accepted_at: origin.acceptedMs, is_changed: origin.isChanged }
+      : undefined,
     organization_id: body.organization_id,
     contact_id: body.contact_id,
     created_at: state.createdMs,

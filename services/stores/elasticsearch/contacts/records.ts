@@ -1,7 +1,7 @@
 /** Applies stream records and deletions. */
 import { MAX_DELETED_BYTES, type OneDeletion } from '../../../contacts/contact-store.js';
 import type { Contact, ContactRecord } from '../../../contacts/schema.js';
-import { applyRecord } from '../../../contacts/stored-contact.js';
+import { applyRecord, isAsImported } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord, uniqueIdentifiers } from '../../../contacts/suppression.js';
 import type { Json } from '../../../shared/json.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
@@ -146,6 +146,8 @@ interface Deletions {
    * person.
    */
   suppression?: SuppressionList;
+  /** If set, keeps contacts that are not as this import created them. */
+  ofImport?: string | undefined;
   /** Serializes each deleted contact for the response. The deletion ends early if the contacts take more than `MAX_DELETED_BYTES`. */
   toJson?(contact: IndexedContact): Json<Contact>;
 }
@@ -156,7 +158,7 @@ export async function deleteContacts(
   organizationId: string,
   contactIds: readonly string[],
   now: number,
-  { suppression, toJson }: Deletions = {},
+  { suppression, ofImport, toJson }: Deletions = {},
 ): Promise<OneDeletion[]> {
   const deletions = new Map<string, OneDeletion>();
   /** Sizes by contact, so that a retried contact counts once. */
@@ -176,6 +178,10 @@ export async function deleteContacts(
       (id) => id,
       (before, id) => {
         if (before === undefined || isTombstone(before)) return null;
+        if (ofImport !== undefined && !isAsImported(before, ofImport)) {
+          deletions.set(id, { id, kind: 'kept' });
+          return null;
+        }
         const contact = toJson?.(before);
         if (contact !== undefined && !takesRoom(id, Buffer.byteLength(contact))) {
           deletions.set(id, { id, kind: 'no_room' });

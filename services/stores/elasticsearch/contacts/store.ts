@@ -17,6 +17,7 @@ import { type ChangeFeedDeps, changeFeed } from './change-feed.js';
 import { createContact } from './creations.js';
 import { findPeople, type WriteStores } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
+import { listImports } from './imports.js';
 import {
   type AudienceToken,
   audienceToken,
@@ -187,10 +188,17 @@ export function contactStore(deps: ContactStoreDeps): ContactStore & ChangeFeed 
       return acceptance.noteWritten('contacts', records, written);
     },
 
-    async deleteContacts({ organizationId, contactIds, returnsContacts }) {
+    listImports: (organizationId, caller) =>
+      bounded(caller, async (signal) => ({
+        result: await listImports(contacts, organizationId, shardsPerOrganization, signal),
+        bytes: 0,
+      })),
+
+    async deleteContacts({ organizationId, contactIds, returnsContacts, ofImport }) {
       const former = await formerTokens(organizationId);
       const deletions = await deleteContacts(contacts, organizationId, contactIds, clock.now(), {
         suppression,
+        ofImport,
         toJson: returnsContacts
           ? (contact) => contactJson({ ...contact, audienceIds: publicIds(contact.audienceIds, former) })
           : undefined,

@@ -30,16 +30,21 @@ export function readContactRow(
   organization: number,
   id: string,
 ): ContactRow | undefined {
-  const row = connection.row<[RowId, string | null, Json<Contact>]>(
-    sql`SELECT position, record_order, body FROM contacts WHERE organization = ? AND id = ?`,
+  const row = connection.row<[RowId, string | null, Json<Contact>, bigint | null, bigint | null]>(
+    sql`SELECT position, record_order, body, imported_ms, import_changed FROM contacts
+      WHERE organization = ? AND id = ?`,
     organization,
     id,
   );
   if (!row) return undefined;
-  const [rowId, recordOrder, body] = row;
+  const [rowId, recordOrder, body, importedMs, importChanged] = row;
   const stored = parseContact(body, recordOrder);
   const audienceIds = currentAudiences(connection, organization, id, stored.audienceIds);
-  return { rowId, ...stored, audienceIds, namesFormerAudience: audienceIds !== stored.audienceIds };
+  const imported =
+    importedMs === null
+      ? undefined
+      : { acceptedMs: Number(importedMs), isChanged: Number(importChanged) !== 0 };
+  return { rowId, ...stored, audienceIds, imported, namesFormerAudience: audienceIds !== stored.audienceIds };
 }
 
 /**

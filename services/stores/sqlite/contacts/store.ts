@@ -78,6 +78,8 @@ export function contactStore({
       fromJson(
         await searches.call(organizationId, 'countContacts', [organizationId, filters], request?.signal),
       ),
+    listImports: async (organizationId, signal) =>
+      fromJson(await searches.call(organizationId, 'listImports', [organizationId], signal)),
     async readChanges(request, signal) {
       if (changesDays === 0 && request.organizationId !== undefined) return { kind: 'unavailable' };
       const page = reader.read((connection) => quickChanges(connection, request));

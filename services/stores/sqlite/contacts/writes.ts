@@ -23,6 +23,8 @@ import { searchableValues, sortValues } from '../../../contacts/searchable.js';
 import {
   applyRecord,
   createdContact,
+  importOf,
+  isAsImported,
   joinedAudience,
   type StoredContact,
   toContact,
@@ -128,7 +130,7 @@ export function deleteContacts(
 /** `room` is the number of bytes that the contact may take in the result. */
 function deleteContact(
   session: WriteSession,
-  { organizationId, returnsContacts }: DeleteContacts,
+  { organizationId, returnsContacts, ofImport }: DeleteContacts,
   id: string,
   room: number,
   now: number,
@@ -137,6 +139,7 @@ function deleteContact(
   const organization = findOrganizationKey(connection, organizationId);
   const row = organization === undefined ? undefined : readContactRow(connection, organization, id);
   if (organization === undefined || !row) return { id, kind: 'missing' };
+  if (ofImport !== undefined && !isAsImported(row, ofImport)) return { id, kind: 'kept' };
   // A running erasure removes the contact itself, together with the other data about the person.
   const suppression = new Suppression(connection);
   if (suppression.includes(organizationId, () => identifiersOf(row.body))) return { id, kind: 'deleted' };
@@ -199,8 +202,9 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
   const rowId = session.newRowId('contact_terms', createdMs);
   session.connection.execute(
     sql`INSERT INTO contacts
-       (organization, id, position, created_ms, updated_ms, record_order, body, change, country, last_name, company_name, domain)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (organization, id, position, created_ms, updated_ms, record_order, body, change, country, last_name, company_name, domain,
+        import_id, imported_ms, import_changed)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     organization,
     body.id,
     rowId,
@@ -213,11 +217,18 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
     sorted.last_name,
     sorted.company_name,
     contactDomain(body),
+    ...importValues(stored),
   );
   indexOf(session).add(rowId, contactColumns(text, body, values));
   session.addWords('contact_terms', organization, text.takeWords());
   session.count('contacts', organization);
   for (const id of audienceIds) insertMembership(session, organization, id, rowId);
+}
+
+/** Values of `import_id`, `imported_ms` and `import_changed`. */
+function importValues(stored: StoredContact): (string | number | null)[] {
+  const found = importOf(stored);
+  return found === null ? [null, null, null] : [found.id, found.acceptedMs, Number(found.isChanged)];
 }
 
 /** Writes the row, its memberships and, if words changed, the index. */
@@ -235,7 +246,8 @@ export function updateRow(
   connection.run(
     sql`UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?,
        change = CASE body WHEN ? THEN change ELSE ? END, body = ?, country = ?,
-       last_name = ?, company_name = ?, domain = ? WHERE organization = ? AND id = ?`,
+       last_name = ?, company_name = ?, domain = ?, import_id = ?, imported_ms = ?, import_changed = ?
+      WHERE organization = ? AND id = ?`,
     after.rowId,
     after.createdMs,
     after.updatedMs,
@@ -248,6 +260,7 @@ export function updateRow(
     sorted.last_name,
     sorted.company_name,
     contactDomain(after.body),
+    ...importValues(after),
     organization,
     after.body.id,
   );
@@ -495,10 +508,12 @@ function writeJoined(
 /** Writes a contact of which only memberships changed. */
 export function writeContactBody(session: WriteSession, organization: number, row: ContactRow): void {
   session.connection.run(
-    sql`UPDATE contacts SET body = ?, change = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
+    sql`UPDATE contacts SET body = ?, change = ?, updated_ms = ?, import_id = ?, imported_ms = ?, import_changed = ?
+      WHERE organization = ? AND id = ?`,
     contactJson(row),
     session.nextChange(),
     row.updatedMs,
+    ...importValues(row),
     organization,
     row.body.id,
   );

@@ -20,6 +20,7 @@ import type { VisitingCompaniesSearch, VisitSearch } from '../../../visits/visit
 import { countMembers, searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
 import { changesToLines, readChanges } from '../contacts/changes.js';
+import { listImports } from '../contacts/imports.js';
 import { findPeople } from '../contacts/rows.js';
 import { countContacts, searchContactKeys, searchContacts } from '../contacts/search.js';
 import { countDomainDays, countPlaced, findOldest } from '../domain-activity.js';
@@ -37,6 +38,7 @@ const operations = (connection: Connection) => ({
   searchContactKeys: (search: ContactSearch) => toJson(searchContactKeys(connection, search)),
   countContacts: (organizationId: string, filters: readonly ContactFilter[]) =>
     toJson(countContacts(connection, organizationId, filters)),
+  listImports: (organizationId: string) => toJson(listImports(connection, organizationId)),
   readChanges: (request: ChangesRequest) => changesToLines(readChanges(connection, request)),
   findPeople: (query: PeopleQuery) => toJson(findPeople(connection, query)),
   searchAudiences: (search: AudienceSearch) => searchAudiences(connection, search),
