@@ -64,6 +64,7 @@ const loaded = (read: () => Promise<() => preact.JSX.Element>) =>
   };
 
 const Import = loaded(async () => (await import('./views/import.js')).Import);
+const Imports = loaded(async () => (await import('./views/imports.js')).Imports);
 const Companies = loaded(async () => (await import('./views/companies.js')).Companies);
 const Influence = loaded(async () => (await import('./views/influence.js')).Influence);
 const CompanyPage = loaded(async () => (await import('./views/companies.js')).CompanyPage);
@@ -87,6 +88,7 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/advertising/influence': Influence,
   '/sql': Sql,
   '/import': Import,
+  '/imports': Imports,
   '/operate': Operate,
   '/status': Status,
 };

@@ -23,6 +23,10 @@ export interface LoadRequest {
   file: File;
   settings: Settings;
   onDuplicate: OnDuplicate | undefined;
+  /** Id of the import; undefined for other records than contacts. */
+  importId: string | undefined;
+  /** Audience that the contacts join. The load creates an audience without an id. */
+  audience: { id?: string; name: string } | undefined;
 }
 
 /** A load and its progress. */

@@ -71,7 +71,12 @@ export function loadFile(session: Session, what: LoadRequest): Promise<FileLoad>
     };
     onProgress(0);
     try {
-      show({ state: 'done', result: await sendFile(session, what, { signal, onProgress }) });
+      const { audience } = what;
+      if (audience && audience.id === undefined) {
+        const created = await session.call('/api/audiences/create', { name: audience.name });
+        show({ audience: created.audience });
+      }
+      show({ state: 'done', result: await sendFile(session, load, { signal, onProgress }) });
     } catch (reason) {
       const question = formQuestionOf(reason);
       if (question) show({ state: 'stopped', question });
@@ -96,7 +101,7 @@ function formQuestionOf(error: unknown): Question | undefined {
 /** Sends the file with the mapping, the header line and the charset that its check used. */
 function sendFile(
   session: Session,
-  { answer, file, settings: { charset }, onDuplicate }: LoadRequest,
+  { answer, file, settings: { charset }, onDuplicate, importId, audience }: LoadRequest,
   options: { signal: AbortSignal; onProgress(sentBytes: number): void },
 ): Promise<IngestAnswer> {
   const { stream, media_type, mapping, header } = answer;
@@ -104,8 +109,9 @@ function sendFile(
   const query = new URLSearchParams({
     rejected_text: 'true',
     ...(charset && { charset }),
-    // Creating every contact needs no look-up of people.
-    ...(onDuplicate && onDuplicate !== 'create' && { on_duplicate: onDuplicate }),
+    ...(onDuplicate && { on_duplicate: onDuplicate }),
+    ...(importId && { import_id: importId }),
+    ...(audience?.id && { audience_id: audience.id }),
     ...(header && { header_row: String(header.line) }),
   });
   return session.upload(`/api/ingest/${stream}?${query}`, formOf(parts, file, media_type), options);
@@ -139,6 +145,13 @@ export const loadable = (
   accepted -
   (onDuplicate === 'reject' ? matched : 0) -
   (onDuplicate === undefined || onDuplicate === 'create' ? 0 : ambiguous);
+
+/** Number of contacts that a load created; undefined if people were not looked up. */
+export const createdBy = (
+  { created, matched = 0, ambiguous = 0 }: IngestAnswer,
+  onDuplicate: OnDuplicate | undefined,
+): number | undefined =>
+  created === undefined ? undefined : created + (onDuplicate === 'create' ? matched + ambiguous : 0);
 
 /** The charset that a check proposes, in its response or in its problem. */
 export function proposedCharset(answer: CheckAnswer | unknown): string | undefined {

@@ -215,7 +215,9 @@ describe('Importing a file in the console', function () {
     expect(rejected.map((row) => row['Record ID'])).to.deep.equal(['250', '500', '750', '1000']);
     expect(rejected[0]).to.include({ Email: 'nobody@@acme', Notes: 'two\nlines, "quoted"' });
     expect(rejected[0]?.['rejected because']).to.equal('Email: Must be an email address.');
-    await result().getByRole('link', { name: 'Show contacts' }).click();
+    await result()
+      .getByRole('link', { name: /^Show .* contacts$/ })
+      .click();
     await c.page.locator('output.total', { hasText: '1,000 contacts' }).waitFor();
   });
 
@@ -250,6 +252,47 @@ describe('Importing a file in the console', function () {
     await result().getByText('1 row changed a person that you had already.').waitFor();
     expect(await contact(organization, 'ada')).to.include({ last_name: 'King', city: 'London' });
     expect(await contact(organization, '17')).to.equal(undefined);
+  });
+
+  it('adds a list to a new audience, shows the new contacts, and undoes the import', async () => {
+    const organization = 'org_undone';
+    const key = await c.gateway.keyFor(organization);
+    await c.gateway.ingest('contacts', [{ contact_id: 'ada', work_emails: ['ada@acme.example'] }], { key });
+    const accept = () => c.page.once('dialog', (dialog) => void dialog.accept());
+    await c.open('/import', key);
+    await choose(
+      'Webinar März.csv',
+      'ID,Last Name,Email\n17,King,ada@acme.example\n18,Berg,bo@acme.example\n19,New,cy@acme.example\n',
+    );
+    await preview().getByText('Add them to an audience').click();
+    await c.page.getByLabel('Add to an audience, or name a new one').fill('Webinar guests');
+    await c.page.getByRole('button', { name: 'New audience “Webinar guests”' }).click();
+    await preview().getByText('All of them join Webinar guests.').waitFor();
+    await picture('audience-chosen');
+    await c.expectAccessible();
+    await load('Load 3 rows');
+    await result().getByText('All of them are in Webinar guests.').waitFor();
+    await picture('imported');
+    await c.expectAccessible();
+    await result().getByRole('link', { name: 'Show 2 new contacts' }).click();
+    await c.page.locator('output.total', { hasText: '2 contacts' }).waitFor();
+    const { data_import_id, audience_ids } = (await contact(organization, '18')) as Record<string, string>;
+    expect(data_import_id).to.match(/^Webinar-Marz-\d{4}-\d\d-\d\dT\d{4}-\w+$/);
+    expect(await contact(organization, 'ada')).to.deep.include({ data_import_id: null, audience_ids });
+    const change = { organization_id: organization, contact_id: '19', city: 'Rome' };
+    await c.gateway.call('/api/contacts/update', change, { key });
+    await c.page.getByRole('link', { name: 'Import', exact: true }).click();
+    await c.page.getByRole('link', { name: 'Earlier imports' }).click();
+    const row = c.page.getByRole('table', { name: 'Imports' }).getByRole('row').nth(1);
+    await row.getByText(String(data_import_id)).waitFor();
+    await picture('imports');
+    await c.expectAccessible();
+    accept();
+    await row.getByRole('button', { name: /^Undo/ }).click();
+    await c.page.getByText('1 contact deleted; 1 stays, because it was changed since.').waitFor();
+    expect(await contact(organization, '18')).to.equal(undefined);
+    expect(await contact(organization, '19')).to.include({ city: 'Rome' });
+    expect(await contact(organization, 'ada')).to.include({ last_name: 'King' });
   });
 
   it('settles dates once for all rows, also of a file that a telling row ends', async () => {

@@ -4,10 +4,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { StreamName } from '../../client/index.js';
 import { type FailureText, failureOf } from '../api.js';
+import { AUDIENCE_SCOPES } from '../components/add-to-audience.js';
+import { AudiencePicker } from '../components/audience-picker.js';
 import { FileColumns } from '../components/file-columns.js';
 import { FileQuestion } from '../components/file-question.js';
-import { Failure, NoPermission } from '../components/states.js';
+import { Failure, NoPermission, ScopedLink } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
+import { Popover } from '../components/toolbar.js';
+import { UndoImportButton } from '../components/undo-import.js';
 import { save } from '../export.js';
 import type { FileLoad, LoadRequest, OnDuplicate, Settings } from '../file-load.js';
 import { count, fieldLabel, megabytes, plural } from '../format.js';
@@ -15,6 +19,7 @@ import {
   CHANGED,
   type CheckAnswer,
   checkFile,
+  createdBy,
   type FileColumn,
   type IngestAnswer,
   isReadable,
@@ -27,8 +32,9 @@ import {
   reasonOf,
   rejectedText,
 } from '../import-file.js';
+import { newImportId } from '../imports.js';
 import { href, param, path, setParams } from '../router.js';
-import { missingScope, useSession } from '../session.js';
+import { missingScope, missingScopeOf, useSession } from '../session.js';
 import { STREAMS } from '../streams.js';
 
 const labelOf = (stream: string) => STREAMS[stream as StreamName]?.[0] ?? stream;
@@ -141,6 +147,11 @@ function Importer() {
           </select>
         </label>
         {file && <span class="total">{file.name}</span>}
+        {stream === 'contacts' && (
+          <ScopedLink href={href('/imports')} scopes={['contacts:read']}>
+            Earlier imports
+          </ScopedLink>
+        )}
       </div>
       {switched?.to === stream && (
         <p class="note notice" role="status">
@@ -184,8 +195,15 @@ function Importer() {
               one={one}
               settings={settings}
               onSettings={setSettings}
-              onLoad={(onDuplicate) =>
-                chosen && void start({ answer: step.answer, file: chosen, settings, onDuplicate })
+              onLoad={(choice) =>
+                chosen &&
+                void start({
+                  answer: step.answer,
+                  file: chosen,
+                  settings,
+                  importId: stream === 'contacts' ? newImportId(chosen.name) : undefined,
+                  ...choice,
+                })
               }
               onCancel={startAgain}
             />
@@ -209,7 +227,7 @@ interface LoadedProps {
 
 /** A running load, or its outcome. */
 function Loaded({ load, onLoad, onClose }: LoadedProps) {
-  const { file, answer, state, sentBytes, error, result } = load;
+  const { file, answer, state, sentBytes, error, result, onDuplicate, importId, audience } = load;
   const [label, view] = STREAMS[answer.stream as StreamName];
   if (state === 'loading') {
     return (
@@ -240,10 +258,12 @@ function Loaded({ load, onLoad, onClose }: LoadedProps) {
       </section>
     );
   }
+  const created = createdBy(result, onDuplicate);
   return (
     <section class="facts" aria-label="Result">
       <h2>{loadedText(answer, result)}</h2>
-      {result.matched !== undefined && result.matched > 0 && (
+      {audience && <p>All of them are in {audience.name}.</p>}
+      {onDuplicate === 'update' && result.matched !== undefined && result.matched > 0 && (
         <p>
           {plural(result.matched, 'row')} changed {result.matched === 1 ? 'a person' : 'people'} that you had
           already.
@@ -258,9 +278,18 @@ function Loaded({ load, onLoad, onClose }: LoadedProps) {
       )}
       {result.rejected > 0 && <RejectedRows fileName={file.name} answer={answer} result={result} />}
       <div class="row">
-        <a class="button" href={href(view, answer.stream === 'contacts' ? { sort: 'changed' } : {})}>
-          Show {label.toLowerCase()}
-        </a>
+        {importId && created !== 0 ? (
+          <>
+            <a class="button" href={href(view, { data_import_id: importId })}>
+              {created === undefined ? 'Show the new contacts' : `Show ${plural(created, 'new contact')}`}
+            </a>
+            <UndoImportButton importId={importId} onDone={onClose} />
+          </>
+        ) : (
+          <a class="button" href={href(view, importId ? { sort: 'changed' } : {})}>
+            Show {label.toLowerCase()}
+          </a>
+        )}
         <button type="button" onClick={onClose}>
           Import another file
         </button>
@@ -309,7 +338,7 @@ interface PreviewProps {
   one: string;
   settings: Settings;
   onSettings(settings: Settings): void;
-  onLoad(onDuplicate: OnDuplicate | undefined): void;
+  onLoad(choice: Pick<LoadRequest, 'onDuplicate' | 'audience'>): void;
   onCancel(): void;
 }
 
@@ -325,6 +354,7 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
   const { columns, result, preset_description } = answer;
   const [isChoosing, setChoosing] = useState(false);
   const [chosen, setChosen] = useState<OnDuplicate>('update');
+  const [audience, setAudience] = useState<LoadRequest['audience']>();
   if (!result) return null;
   const { accepted, rejected, skipped, records, errors } = result;
   const { is_whole: isWhole, invalid_values: invalidValues } = result;
@@ -332,7 +362,8 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
   const { created, matched = 0, ambiguous = 0, matches = [] } = result;
   const people = peopleText(result);
   const isAsking = created !== undefined && (matched + ambiguous > 0 || !isWhole);
-  const onDuplicate = isAsking ? chosen : undefined;
+  // People are looked up even if the check found nobody, because some may have come since.
+  const onDuplicate = created === undefined ? undefined : chosen;
   const loaded = loadable(result, onDuplicate);
   const leftOut = columns.filter(({ fields: given }) => given.length === 0);
   return (
@@ -380,12 +411,43 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
           )}
         </label>
       )}
+      {answer.stream === 'contacts' && (
+        <div class="row wraps">
+          {audience ? (
+            <>
+              <span>All of them join {audience.name}.</span>
+              <button type="button" onClick={() => setAudience(undefined)}>
+                Do not add them
+              </button>
+            </>
+          ) : (
+            <Popover label="Add them to an audience" needs={missingScopeOf(AUDIENCE_SCOPES)}>
+              {(close) => (
+                <AudiencePicker
+                  label="Add to an audience, or name a new one"
+                  verb="Add to"
+                  disabled={false}
+                  isOpen
+                  onPick={(picked) => {
+                    close();
+                    setAudience(picked);
+                  }}
+                  onCreate={(name) => {
+                    close();
+                    setAudience({ name });
+                  }}
+                />
+              )}
+            </Popover>
+          )}
+        </div>
+      )}
       <div class="row wraps">
         <button
           type="button"
           class="primary"
           disabled={loaded === 0 && isWhole}
-          onClick={() => onLoad(onDuplicate)}
+          onClick={() => onLoad({ onDuplicate, audience })}
         >
           {isWhole ? `Load ${plural(loaded, one, loaded === 1 ? one : 'rows')}` : 'Load the file'}
         </button>
