@@ -1,5 +1,6 @@
 import type { AudienceRecord } from '../audiences/schema.js';
 import type { ContactRecord } from '../contacts/schema.js';
+import { compareCodePoints } from '../shared/text.js';
 import { DEMO_ORGANIZATION, daysBefore } from './calendar.js';
 import { type DemoCompany, demoCompanies } from './companies.js';
 import { LOCALES, type Locale } from './locales.js';
@@ -69,9 +70,34 @@ export function audienceRecords(day: string): AudienceRecord[] {
 export function contactRecords(day: string): ContactRecord[] {
   const random = new Random('contacts');
   const companies = demoCompanies();
-  return Array.from({ length: CONTACTS }, (_, index) =>
-    contactRecord(random, index, random.pickSkewed(companies), day),
+  return withFamiliarFirst(
+    Array.from({ length: CONTACTS }, (_, index) =>
+      contactRecord(random, index, random.pickSkewed(companies), day),
+    ),
   );
+}
+
+/** Countries whose names most viewers of a demo can read. */
+const FAMILIAR = ['United States', 'United Kingdom', 'Germany', 'France'];
+/** Length of the first screens of the list of contacts. */
+const FAMILIAR_CONTACTS = 60;
+
+const createdAt = ({ created_at }: ContactRecord) => created_at ?? '';
+
+/** Gives the newest times of creation to contacts with familiar names, since the list begins with the newest. No time is added or lost. */
+function withFamiliarFirst(records: readonly ContactRecord[]): ContactRecord[] {
+  const newest = records.toSorted((one, other) => compareCodePoints(createdAt(other), createdAt(one)));
+  const first = new Set(
+    newest.filter(({ country }) => FAMILIAR.includes(country ?? '')).slice(0, FAMILIAR_CONTACTS),
+  );
+  const ordered = [...first, ...newest.filter((record) => !first.has(record))];
+  const times = new Map(
+    ordered.map(({ contact_id }, index) => [contact_id, createdAt(newest[index] as ContactRecord)]),
+  );
+  return records.map((record) => {
+    const time = times.get(record.contact_id);
+    return { ...record, created_at: time, updated_at: time };
+  });
 }
 
 function contactRecord(random: Random, index: number, company: DemoCompany, day: string): ContactRecord {

@@ -80,6 +80,15 @@ describe('The sample data', () => {
     }
   });
 
+  it('begins the list of contacts, newest first, with names that most viewers can read', () => {
+    const newest = of<ContactRecord>('contacts').toSorted((one, other) =>
+      String(one.created_at) < String(other.created_at) ? 1 : -1,
+    );
+    for (const { country } of newest.slice(0, 60))
+      expect(country).to.be.oneOf(['United States', 'United Kingdom', 'Germany', 'France']);
+    expect(new Set(newest.slice(60, 160).map(({ country }) => country)).size).to.be.above(10);
+  });
+
   it('shows the rhythm of the week in visits and impressions', () => {
     const visits = of<VisitRecord>('website-visits').map(({ createdAt }) => createdAt.slice(0, 10));
     const share = (days: string[]) =>
