@@ -2,7 +2,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Metric } from '../advertising/metrics.js';
 import type { CAMPAIGN_STATUSES } from '../advertising/normalization.js';
-import type { Scope } from '../http/scopes.js';
 import type { RequestOf, ResponseOf } from './api.js';
 import { reportParams } from './components/report-controls.js';
 import type { Column } from './components/table.js';
@@ -10,8 +9,9 @@ import { Figure } from './components/totals.js';
 import { daysBefore, daysBetween, figure, NONE, periodsOf, rangeText, today } from './format.js';
 import { METRICS, type Point, SHOWN_COMPANY_METRICS, SHOWN_METRICS, withParts } from './metrics.js';
 import { href } from './router.js';
-import { missingScopeOf, organizationId } from './session.js';
+import { organizationId } from './session.js';
 import { type Answer, shownOf, useRequest } from './use-request.js';
+import { seesCompanies } from './view-scopes.js';
 
 /** Fields that every item of the three lists has. */
 export interface AdItem {
@@ -54,10 +54,6 @@ export const campaignHref = (campaign_id: string) => pageHref('campaign', { camp
 const creativeHref = (creative_id: string) => pageHref('creative', { creative_id });
 const companyHref = (company_id: string) => pageHref('company', { company_id });
 
-/** Scopes that the pages of companies need. */
-export const COMPANY_SCOPES: readonly Scope[] = ['advertising:read', 'visits:read', 'contacts:read'];
-/** Whether the key sees companies with their visits and people. Other keys see the ads alone. */
-export const seesCompanies = () => missingScopeOf(COMPANY_SCOPES) === null;
 /** The page of a company with its ads, visits and people. */
 export const domainHref = (domain: string) => href('/companies/company', { ...reportParams(), domain });
 

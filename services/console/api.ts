@@ -1,5 +1,6 @@
 /** Extends the API client with failures in the form in which the console shows them. */
-import { ConnectionError, type PagedPath, ReachlineProblem } from '../client/index.js';
+import { ConnectionError, type FieldError, type PagedPath, ReachlineProblem } from '../client/index.js';
+import { fieldLabel } from './format.js';
 
 export type { OperationPath, RequestOf, ResponseOf } from '../client/index.js';
 
@@ -16,6 +17,29 @@ export interface FailureText {
   isTemporary?: boolean;
   /** Whether the same request may be repeated, at once or later. */
   canRetry?: boolean;
+  /** The fields of the request that are wrong. */
+  fields?: readonly WrongField[];
+}
+
+/** A field of a request that is wrong, and why, in words: `Must be an email address.` */
+export interface WrongField {
+  name: string;
+  /** Place in a list, from 0. */
+  index: number;
+  text: string;
+}
+
+/** The fields whose path, such as `work_emails[0]`, begins the sentence of the server. */
+function wrongField({ pointer, detail }: FieldError): WrongField | undefined {
+  const [, name = '', index = '0'] = pointer.split('/');
+  if (name === '' || !detail.startsWith(name)) return undefined;
+  const why = detail.replace(/^\S+ /, '');
+  return { name, index: Number(index), text: why.charAt(0).toUpperCase() + why.slice(1) };
+}
+
+function sentenceOf(error: FieldError): string {
+  const field = wrongField(error);
+  return field ? `${fieldLabel(field.name)}: ${field.text}` : error.detail;
 }
 
 /** Message for the problem `changed_meanwhile`. */
@@ -42,13 +66,16 @@ export function failureOf(error: unknown): FailureText {
   }
   if (error instanceof ReachlineProblem) {
     const { title, message, requestId, status, errors, retryAfterMs } = error;
-    const detail = errors.length > 1 ? errors.map((each) => each.detail).join(' ') : message;
+    const fields = errors.flatMap((each) => wrongField(each) ?? []);
+    const isAboutFields = errors.length > 1 || errors[0]?.detail === message;
+    const detail = isAboutFields ? errors.map(sentenceOf).join(' ') : message;
     return {
       title,
       detail: detail === title ? '' : detail,
       ...(error.code === 'changed_meanwhile' && CHANGED_MEANWHILE),
       code: error.code,
       requestId,
+      fields,
       retryAfterMs,
       isTemporary: TEMPORARY.has(status),
       canRetry: status !== 422,

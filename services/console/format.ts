@@ -44,8 +44,18 @@ export function classLabel(name: string): string {
   return fieldLabel(name);
 }
 
-/** Formats a field name such as `work_emails` or `startUrl` for people. */
+/** Field names whose words do not say what they are. */
+const LABELS: Record<string, string> = {
+  dob: 'Date of birth',
+  network_a_url: 'Profile on the professional network',
+  company_network_a_url: 'Company page on the professional network',
+};
+
+/** Formats a field name such as `work_emails` or `startUrl` for people. network_a is a professional network. */
 export function fieldLabel(name: string): string {
+  const known = LABELS[name];
+  if (known !== undefined) return known;
+  if (name.startsWith('network_a_')) return `${fieldLabel(name.slice(10))} on the professional network`;
   const text = name
     .replace(/[A-Z]/g, (letter) => `_${letter}`)
     .toLowerCase()

@@ -54,6 +54,52 @@ describe('Acting in the console', function () {
     for (const id of contact_ids) expect(await audiencesOf(id)).to.include(audience_id);
   });
 
+  it('marks the field that the server rejects, says why in words, and moves there', async () => {
+    await c.open('/contacts?contact=demo_contact_0003');
+    const card = c.page.getByRole('complementary', { name: 'Contact' });
+    await card.getByRole('button', { name: 'Edit' }).click();
+    const field = card.getByLabel('Work emails', { exact: true });
+    const before = await field.inputValue();
+    await field.fill('nobody@@acme');
+    await card.getByLabel('Profile').fill('https://www.network-a.example/in/somebody');
+    await card.getByLabel('Profile').press('Enter');
+    await card.getByText('Must be an email address.').waitFor();
+    await field.and(c.page.locator(':focus')).waitFor();
+    await notice('Work emails: Must be an email address.').waitFor();
+    await c.expectAccessible();
+    await field.fill(before);
+    await card.getByText('Must be an email address.').waitFor({ state: 'detached' });
+    await card.getByRole('button', { name: 'Save' }).click();
+    await notice('was saved.').waitFor();
+
+    await c.page.keyboard.press('Escape');
+    await c.page.getByRole('link', { name: 'New contact' }).click();
+    const form = c.page.getByRole('complementary', { name: 'New contact' });
+    await form.getByLabel('Audience').selectOption('Customers');
+    await form.getByLabel('Work email').fill('nobody@localhost');
+    await form.getByRole('button', { name: 'Check price and duplicates' }).click();
+    await form.getByText('Must be an email address.', { exact: true }).waitFor();
+    await form.getByLabel('Work email').and(c.page.locator(':focus')).waitFor();
+    c.forgetFailedRequests();
+  });
+
+  it('hides no row behind the bar with the last change', async () => {
+    await c.page.setViewportSize({ width: 1280, height: 360 });
+    await c.open('/audiences?audience=aud_customers');
+    const card = c.page.getByRole('complementary', { name: 'Audience' });
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await card.getByLabel('Description').fill('Companies with a contract that runs.');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await notice('was saved').waitFor();
+    await c.page.keyboard.press('Escape');
+    await card.waitFor({ state: 'detached' });
+    await c.page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    const row = await c.page.getByRole('table', { name: 'Audiences' }).getByRole('row').last().boundingBox();
+    const bar = await c.page.locator('.notice').boundingBox();
+    expect((row?.y ?? 0) + (row?.height ?? 0)).to.be.at.most(bar?.y ?? 0);
+    expect((bar?.y ?? 0) + (bar?.height ?? 0)).to.be.at.most(360);
+  });
+
   it('takes a contact out of an audience, and back by Undo', async () => {
     const id = 'demo_contact_0002';
     const audience_id = 'aud_customers';

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import type { Audience } from '../../audiences/schema.js';
 import type { RequestOf } from '../api.js';
 import { useLoss } from '../router.js';
-import { BusyForm, TextField, UNSAVED } from './form.js';
+import { useSession } from '../session.js';
+import { BusyForm, TextField, UNSAVED, useWrongFields } from './form.js';
 
 export const AUDIENCE_FLAGS = [
   ['network_a', 'Network A'],
@@ -27,13 +28,21 @@ export function AudienceForm({ audience, submit, onSubmit }: AudienceFormProps) 
   const [typed, setTyped] = useState<Partial<AudienceFields>>({});
   const fields: Partial<AudienceFields> = { ...audience, ...typed };
   useLoss(Object.keys(typed).length > 0 ? UNSAVED : null);
+  const session = useSession();
+  const { setWrong, errorOf } = useWrongFields();
   return (
-    <BusyForm onSubmit={() => onSubmit(typed)}>
+    <BusyForm
+      onSubmit={async () => {
+        await onSubmit(typed);
+        setWrong(session.notice.value?.fields ?? []);
+      }}
+    >
       <TextField
         label="Name"
         required
         pattern=".*\S.*"
         value={fields.name ?? ''}
+        error={errorOf('name')}
         onText={(name) => setTyped({ ...typed, name })}
       />
       {TEXTS.map(([name, label]) => (
@@ -41,6 +50,7 @@ export function AudienceForm({ audience, submit, onSubmit }: AudienceFormProps) 
           key={name}
           label={label}
           value={fields[name] ?? ''}
+          error={errorOf(name)}
           onText={(text) => setTyped({ ...typed, [name]: text || null })}
         />
       ))}

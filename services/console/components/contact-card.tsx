@@ -1,14 +1,14 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
-import { COMPANY_SCOPES } from '../ad-lists.js';
 import { classLabel, fullName, minute } from '../format.js';
 import type { IngestAnswer } from '../import-file.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
 import type { Notice } from '../notice.js';
 import { href, whileShown } from '../router.js';
-import { missingScope, missingScopeOf, organizationId, type Session, useSession } from '../session.js';
+import { missingScope, organizationId, type Session, useSession } from '../session.js';
 import { shownOf, useRequest } from '../use-request.js';
+import { seesCompanies } from '../view-scopes.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ContactForm, updateContact } from './contact-form.js';
 import { EditOrDelete } from './edit-or-delete.js';
@@ -53,8 +53,7 @@ const LINKS: Partial<Record<Field, (text: string) => string | undefined>> = {
   seniority: (seniority) => href('/contacts', { seniority }),
   department: (department) => href('/contacts', { department }),
   company_name: (name) => href('/contacts', { company_name: name }),
-  company_domain: (domain) =>
-    missingScopeOf(COMPANY_SCOPES) ? undefined : href('/companies/company', { domain }),
+  company_domain: (domain) => (seesCompanies() ? href('/companies/company', { domain }) : undefined),
   network_a_url: (url) => (/^https?:\/\//.test(url) ? url : undefined),
 };
 

@@ -4,8 +4,8 @@ import type { RequestOf } from '../api.js';
 import { fullName } from '../format.js';
 import type { Notice } from '../notice.js';
 import { useLoss } from '../router.js';
-import type { Session } from '../session.js';
-import { BusyForm, TextField, UNSAVED } from './form.js';
+import { type Session, useSession } from '../session.js';
+import { BusyForm, TextField, UNSAVED, useWrongFields } from './form.js';
 
 const FIELDS = [
   ['first_name', 'First name'],
@@ -65,15 +65,18 @@ export function ContactForm({ contact, onSubmit }: ContactFormProps) {
     ([field]) => given(shown(field)).join('\n') !== textsOf(contact, field).join('\n'),
   );
   useLoss(changed.length > 0 ? UNSAVED : null);
+  const session = useSession();
+  const { setWrong, errorOf, edited } = useWrongFields();
   return (
     <BusyForm
       label="Edit"
-      onSubmit={() => {
+      onSubmit={async () => {
         const fields = changed.map(([field]) => {
           const texts = given(shown(field));
           return [field, isList(contact, field) ? texts : (texts[0] ?? null)];
         });
-        return onSubmit(Object.fromEntries(fields) as Fields);
+        await onSubmit(Object.fromEntries(fields) as Fields);
+        setWrong(session.notice.value?.fields ?? []);
       }}
     >
       {FIELDS.flatMap(([field, label]) => {
@@ -86,7 +89,11 @@ export function ContactForm({ contact, onSubmit }: ContactFormProps) {
             key={`${field} ${index}`}
             label={index === 0 ? label : `${label}, ${index + 1}`}
             value={value}
-            onText={(text) => setTyped({ ...typed, [field]: inputs.with(index, text) })}
+            error={value.trim() === '' ? undefined : errorOf(field, given(inputs.slice(0, index)).length)}
+            onText={(text) => {
+              setTyped({ ...typed, [field]: inputs.with(index, text) });
+              edited(field);
+            }}
           />
         ));
       })}

@@ -42,6 +42,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
   const offered = shownOf(audiences)?.data;
   const audienceName = offered?.audiences.find(({ id }) => id === form.audience)?.name ?? '';
 
+  const errorOf = (name: string) => error?.fields?.find((field) => field.name === name)?.text;
   const change = (name: keyof Entered) => (text: string) => {
     setForm({ ...form, [name]: text });
     setChecked(undefined);
@@ -86,7 +87,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
           This key lacks the scope <code>{scope}</code>, so it cannot create contacts.
         </p>
       )}
-      <Form onSubmit={() => void send(checked === undefined)}>
+      <Form busy={busy} onSubmit={() => void send(checked === undefined)}>
         <fieldset disabled={scope !== null || busy} class="stack">
           <Failed what="The audiences" answer={audiences} />
           <label class="field">
@@ -119,9 +120,21 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
             </p>
           )}
           {FIELDS.map(([name, label]) => (
-            <TextField key={name} label={label} value={form[name] ?? ''} onText={change(name)} />
+            <TextField
+              key={name}
+              label={label}
+              value={form[name] ?? ''}
+              error={errorOf(name)}
+              onText={change(name)}
+            />
           ))}
-          <TextField label="Work email" type="email" value={form.email} onText={change('email')} />
+          <TextField
+            label="Work email"
+            type="email"
+            value={form.email}
+            error={errorOf('work_emails')}
+            onText={change('email')}
+          />
           {checked && <Price checked={checked} audience={{ id: form.audience, name: audienceName }} />}
           <button type="submit" class="primary">
             {checked ? 'Create' : 'Check price and duplicates'}

@@ -10,7 +10,6 @@ import {
   figureColumns,
   nameOf,
   oldFigures,
-  seesCompanies,
   useAds,
   words,
 } from '../ad-lists.js';
@@ -39,6 +38,7 @@ import { withParts } from '../metrics.js';
 import { href, pageParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { shownOf, useRequest } from '../use-request.js';
+import { seesCompanies } from '../view-scopes.js';
 
 const CAMPAIGNS_PER_PAGE = 25;
 const TOP = 10;

@@ -7,7 +7,6 @@ import {
   campaignHref,
   figureColumns,
   oldFigures,
-  seesCompanies,
   useAds,
   useMainCurrency,
   words,
@@ -46,6 +45,7 @@ import { withParts } from '../metrics.js';
 import { href, hrefWith, pageParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
+import { seesCompanies } from '../view-scopes.js';
 
 const PAGE = 25;
 

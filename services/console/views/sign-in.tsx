@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Form, TextField } from '../components/form.js';
+import { Logo } from '../components/logo.js';
 import { Failure } from '../components/states.js';
 import { signIn, signInError, signingIn } from '../session.js';
 
@@ -7,8 +8,9 @@ export function SignIn() {
   const [key, setKey] = useState('');
   return (
     <main class="sign-in">
-      <h1>Reachline</h1>
-      <p>Contacts, audiences, visits and advertising of your organization.</p>
+      <Logo size={40} />
+      <h1>Sign in to Reachline</h1>
+      <p class="lead">Contacts, audiences, visits and advertising of your organization in one place.</p>
       <Form onSubmit={() => void signIn(key.trim())}>
         <TextField
           label="API key"
@@ -25,8 +27,9 @@ export function SignIn() {
       </Form>
       {signInError.value && <Failure error={signInError.value} />}
       <p class="note">
-        Open tabs share the key, and it is forgotten when the last one closes.{' '}
-        <code>reachline keys create</code> creates one; the API is described under <a href="/docs">/docs</a>.
+        No key? Whoever runs Reachline for you can send you a link with one, and makes it with{' '}
+        <code>reachline keys create</code>. Open tabs share the key, and it is forgotten when the last one
+        closes. <a href="/docs">Documentation</a>
       </p>
     </main>
   );

@@ -17,8 +17,8 @@ import { plural } from '../format.js';
 import { href, param, setParams } from '../router.js';
 import { missingScopeOf } from '../session.js';
 import { useRequest } from '../use-request.js';
+import { SQL_SCOPES } from '../view-scopes.js';
 
-export const SQL_SCOPES = ['contacts:read', 'audiences:read', 'visits:read', 'advertising:read'] as const;
 const MAX_ROWS = 1000;
 const FIRST_STATEMENT =
   'SELECT country, count() AS contacts\nFROM contacts\nGROUP BY country\nORDER BY contacts DESC';

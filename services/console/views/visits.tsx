@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks';
 import type { Visit } from '../../visits/schema.js';
 import type { RequestOf } from '../api.js';
 import { ColumnsButton, useColumns } from '../components/columns.js';
@@ -19,10 +20,12 @@ import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { daysBefore, minute, NONE, plural } from '../format.js';
 import { hasParam, href, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
-import { usePages } from '../use-request.js';
+import { shownOf, usePages, useRequest } from '../use-request.js';
 
 const PATH = '/api/website-visits/search';
 const PAGE = 100;
+/** One request gets the names of up to this many audiences. The others are shown by their ids. */
+const NAMED_AUDIENCES = 200;
 const FILTERS = [
   { name: 'country', label: 'Country' },
   { name: 'city', label: 'City' },
@@ -83,7 +86,14 @@ export function Visits() {
   const scope = missingScope('visits:read');
   const { filters, body, from, to } = requestOf();
   const pages = usePages(PATH, scope ? null : body, ({ visits }) => visits);
-  const columns = useColumns('visits', COLUMNS);
+  const cannotName = scope ?? missingScope('audiences:read');
+  const named = useRequest('/api/audiences/search', cannotName ? null : { limit: NAMED_AUDIENCES });
+  const audiences = shownOf(named)?.data.audiences;
+  const allColumns = useMemo(
+    () => columnsOf(new Map(audiences?.map(({ id, name }) => [id, name]))),
+    [audiences],
+  );
+  const columns = useColumns('visits', allColumns);
   if (scope) return <NoPermission scope={scope} what="visits" />;
   return (
     <div class="view">
@@ -92,7 +102,7 @@ export function Visits() {
         <SearchBox label="Search landing pages" />
         <FilterButton fields={FILTERS} />
         <div class="actions">
-          <ColumnsButton list="visits" columns={COLUMNS} />
+          <ColumnsButton list="visits" columns={allColumns} />
           <SavedFiltersButton />
           <ExportButton source={{ name: 'visits', path: '/api/website-visits/search', body }} />
           <CurlButton url="/api/website-visits/search" body={body} />
@@ -121,7 +131,7 @@ export function Visits() {
   );
 }
 
-const COLUMNS: readonly Column<Visit>[] = [
+const columnsOf = (audienceNames: ReadonlyMap<string, string>): readonly Column<Visit>[] => [
   { label: 'Time (UTC)', class: 'time', cell: ({ createdAt }) => minute(createdAt) },
   {
     label: 'Landing page',
@@ -133,7 +143,13 @@ const COLUMNS: readonly Column<Visit>[] = [
     choice: 'standard',
     class: 'third',
     cell: ({ audienceId }) =>
-      audienceId === null ? NONE : <a href={href('/audiences', { audience: audienceId })}>{audienceId}</a>,
+      audienceId === null ? (
+        NONE
+      ) : (
+        <a href={href('/audiences', { audience: audienceId })}>
+          {audienceNames.get(audienceId) ?? audienceId}
+        </a>
+      ),
   },
   {
     label: 'Company',
@@ -156,13 +172,13 @@ const COLUMNS: readonly Column<Visit>[] = [
   },
   {
     label: 'IP address',
-    choice: 'standard',
+    choice: 'extra',
     class: 'third',
     cell: ({ ipAddress }) => <code>{ipAddress ?? NONE}</code>,
   },
   {
     label: 'Recording',
-    choice: 'standard',
+    choice: 'extra',
     class: 'third',
     cell: ({ hasRecording }) => (hasRecording === null ? NONE : hasRecording ? 'yes' : 'no'),
   },
