@@ -1,11 +1,13 @@
-import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import type { Scope } from '../http/scopes.js';
-import { COMPANY_SCOPES, seesCompanies } from './ad-lists.js';
-import { type FailureText, failureOf } from './api.js';
+import { failureOf } from './api.js';
 import { Help } from './components/help.js';
+import { Logo } from './components/logo.js';
 import { NoticeBar } from './components/notice-bar.js';
 import { Failure } from './components/states.js';
+import { ViewMenu } from './components/view-menu.js';
 import { focusContent, helpOpen } from './keys.js';
+import { lazyView, loadWhenIdle } from './lazy-view.js';
 import { address, hasLoss, href, mayLose, navigate, param, path } from './router.js';
 import {
   acceptOffer,
@@ -23,53 +25,53 @@ import {
   unconfirmedKey,
 } from './session.js';
 import { theme, toggleTheme } from './theme.js';
-import { Campaign, Company, Creative } from './views/ad-page.js';
-import { Advertising } from './views/advertising.js';
-import { Audiences } from './views/audiences.js';
-import { Contacts } from './views/contacts.js';
-import { Operate } from './views/operate.js';
+import { COMPANY_SCOPES, SQL_SCOPES, seesCompanies } from './view-scopes.js';
+import { Overview } from './views/overview.js';
 import { SignIn } from './views/sign-in.js';
-import { SQL_SCOPES, Sql } from './views/sql.js';
-import { Status } from './views/status.js';
-import { Visits } from './views/visits.js';
+
+type Link = readonly [to: string, label: string, scopes: readonly Scope[], tab?: string];
+
+const isShown = ([to, , , tab = '']: Link) =>
+  path.value.startsWith(to) && (to !== '/operate' || param('tab') === tab);
 
 /** Views, each with the scopes that it needs. */
-const VIEWS: readonly (readonly [path: string, label: string, scopes: readonly Scope[]])[] = [
+const VIEWS: readonly Link[] = [
+  ['/overview', 'Overview', []],
   ['/contacts', 'Contacts', ['contacts:read']],
   ['/audiences', 'Audiences', ['audiences:read']],
-  ['/visits', 'Visits', ['visits:read']],
   ['/companies', 'Companies', COMPANY_SCOPES],
+  ['/visits', 'Visits', ['visits:read']],
   ['/advertising', 'Advertising', ['advertising:read']],
-  ['/sql', 'SQL', SQL_SCOPES],
   ['/import', 'Import', ['ingest:write']],
-  ['/operate', 'Operate', []],
+];
+/** Views for those who operate the organization. */
+const OPERATING_VIEWS: readonly Link[] = [
+  ['/sql', 'SQL', SQL_SCOPES],
+  ['/operate', 'API keys', ['keys:write']],
+  ['/operate', 'Rejected records', ['ingest:write'], 'rejections'],
+  ['/operate', 'Erasures', ['contacts:erase'], 'erasures'],
   ['/status', 'Status', []],
 ];
 
-/** A view whose code is loaded when it is opened. */
-const loaded = (read: () => Promise<() => preact.JSX.Element>) =>
-  function Loaded() {
-    const [View, setView] = useState<() => preact.JSX.Element>();
-    const [error, setError] = useState<FailureText>();
-    const load = () => {
-      setError(undefined);
-      read().then(
-        (found) => setView(() => found),
-        (reason: unknown) => setError(failureOf(reason)),
-      );
-    };
-    useEffect(load, []);
-    if (error) return <Failure error={error} retry={load} />;
-    return View ? <View /> : <p class="note">Loading …</p>;
-  };
-
-const Import = loaded(async () => (await import('./views/import.js')).Import);
-const Imports = loaded(async () => (await import('./views/imports.js')).Imports);
-const Companies = loaded(async () => (await import('./views/companies.js')).Companies);
-const Influence = loaded(async () => (await import('./views/influence.js')).Influence);
-const CompanyPage = loaded(async () => (await import('./views/companies.js')).CompanyPage);
+const adPages = () => import('./views/ad-page.js');
+const Contacts = lazyView(async () => (await import('./views/contacts.js')).Contacts);
+const Audiences = lazyView(async () => (await import('./views/audiences.js')).Audiences);
+const Companies = lazyView(async () => (await import('./views/companies.js')).Companies);
+const CompanyPage = lazyView(async () => (await import('./views/companies.js')).CompanyPage);
+const Visits = lazyView(async () => (await import('./views/visits.js')).Visits);
+const Advertising = lazyView(async () => (await import('./views/advertising.js')).Advertising);
+const Campaign = lazyView(async () => (await adPages()).Campaign);
+const Company = lazyView(async () => (await adPages()).Company);
+const Creative = lazyView(async () => (await adPages()).Creative);
+const Influence = lazyView(async () => (await import('./views/influence.js')).Influence);
+const Import = lazyView(async () => (await import('./views/import.js')).Import);
+const Imports = lazyView(async () => (await import('./views/imports.js')).Imports);
+const Sql = lazyView(async () => (await import('./views/sql.js')).Sql);
+const Operate = lazyView(async () => (await import('./views/operate.js')).Operate);
+const Status = lazyView(async () => (await import('./views/status.js')).Status);
 
 const PAGES: Record<string, () => preact.JSX.Element> = {
+  '/overview': Overview,
   '/contacts': Contacts,
   '/audiences': Audiences,
   '/visits': Visits,
@@ -152,7 +154,7 @@ function NoView() {
   return (
     <div class="state">
       <p>There is no such view.</p>
-      <a href={href('/contacts')}>Go to the first view</a>
+      <a href={href('/overview')}>Go to the first view</a>
     </div>
   );
 }
@@ -165,19 +167,38 @@ function Boundary({ children }: { children: preact.ComponentChildren }) {
   return <Failure error={{ ...failureOf(error), canRetry: false }} retry={reset} />;
 }
 
+function ViewLink({ link }: { link: Link }) {
+  const [to, label, scopes, tab] = link;
+  const missing = missingScopeOf(scopes);
+  return (
+    <a
+      href={href(to, { tab })}
+      class={missing ? 'locked' : undefined}
+      title={missing ? `The key lacks the scope ${missing}.` : undefined}
+      aria-description={missing ? `needs ${missing}` : undefined}
+      aria-current={isShown(link) ? 'page' : undefined}
+    >
+      {label}
+    </a>
+  );
+}
+
 /** Everything drawn for one key. Nothing of it remains after another key is used. */
 function Shell() {
   const current = path.value;
   const View = PAGES[current];
-  const title = VIEWS.find(([to]) => current.startsWith(to))?.[1];
+  const title = [...VIEWS, ...OPERATING_VIEWS].find(isShown)?.[1];
   useEffect(() => {
-    if (current === '') navigate(href('/contacts'), { replace: true });
+    if (current === '') navigate(href('/overview'), { replace: true });
   }, [current]);
+  useEffect(loadWhenIdle, []);
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
     // On narrow windows, the links scroll sideways.
-    document.querySelector('nav [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    document
+      .querySelector('.views [aria-current=page]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' });
     // In another view, screen readers start at its beginning.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
@@ -195,32 +216,26 @@ function Shell() {
         Skip to the content
       </button>
       <header class="top">
-        <a class="brand" href={href('/contacts')}>
+        <a class="brand" href={href('/overview')}>
+          <Logo />
           Reachline
         </a>
         <nav aria-label="Views">
-          {VIEWS.map(([to, label, scopes]) => {
-            const missing = missingScopeOf(scopes);
-            return (
-              <a
-                key={to}
-                href={href(to)}
-                class={missing ? 'locked' : undefined}
-                title={missing ? `The key lacks the scope ${missing}.` : undefined}
-                aria-description={missing ? `needs ${missing}` : undefined}
-                aria-current={current.startsWith(to) ? 'page' : undefined}
-              >
-                {label}
-              </a>
-            );
-          })}
+          <div class="views">
+            {VIEWS.map((link) => (
+              <ViewLink key={link[1]} link={link} />
+            ))}
+          </div>
+          <ViewMenu label="Operate" isCurrent={OPERATING_VIEWS.some(isShown)}>
+            {OPERATING_VIEWS.map((link) => (
+              <ViewLink key={link[1]} link={link} />
+            ))}
+            <a href="/docs">Documentation and API</a>
+          </ViewMenu>
         </nav>
         <span class="organization" title="Organization of the key">
           {organizationId}
         </span>
-        <a class="button" href="/docs">
-          API
-        </a>
         <button
           type="button"
           class="second"

@@ -23,13 +23,13 @@ describe('The console in Chromium', function () {
   it('signs in by a link, removes the key from the address, and keeps it in this tab only', async () => {
     await c.page.goto(`${c.gateway.url}/console#key=${c.key}`);
     await c.page.getByRole('link', { name: 'Contacts', exact: true }).waitFor();
-    await c.page.waitForURL(`${c.gateway.url}/console/contacts`);
+    await c.page.waitForURL(`${c.gateway.url}/console/overview`);
     const stored = await c.page.evaluate(
       'JSON.stringify([{ ...localStorage }, document.cookie, history.length])',
     );
     expect(stored).not.to.contain(c.key);
     await c.page.reload();
-    await c.page.getByRole('table', { name: 'Contacts' }).waitFor();
+    await c.page.getByRole('heading', { name: 'Overview' }).waitFor();
     await c.page.getByRole('button', { name: 'Sign out' }).click();
     await c.page.getByLabel('API key').waitFor();
     expect(await c.page.evaluate('sessionStorage.length')).to.equal(0);
@@ -69,8 +69,19 @@ describe('The console in Chromium', function () {
     await c.expectAccessible();
     await c.page.getByLabel('API key').fill(c.key);
     await c.page.getByRole('button', { name: 'Sign in' }).click();
-    for (const name of ['Contacts', 'Audiences', 'Visits', 'Companies', 'Advertising', 'Status']) {
-      await c.page.getByRole('link', { name, exact: true }).click();
+    for (const name of [
+      'Contacts',
+      'Audiences',
+      'Companies',
+      'Visits',
+      'Advertising',
+      'Import',
+      'Overview',
+    ]) {
+      await c.page
+        .getByRole('navigation', { name: 'Views' })
+        .getByRole('link', { name, exact: true })
+        .click();
       await c.page.locator('nav [aria-current=page]', { hasText: name }).waitFor();
       await until(async () => (await c.page.title()) === `${name} · Reachline`, name);
     }
@@ -96,7 +107,7 @@ describe('The console in Chromium', function () {
     const { first_name, last_name } = found as (typeof contacts)[number];
     const name = `${first_name} ${last_name}`;
     const misspelt = `${first_name} ${last_name.slice(0, 3)}${last_name.slice(4)}`;
-    await open('');
+    await open('/contacts');
     await c.page.locator('tbody a').first().waitFor();
     await c.page.keyboard.press('/');
     await c.page.keyboard.type(misspelt);
@@ -318,11 +329,14 @@ describe('The console in Chromium', function () {
     }
     const links = c.page.getByRole('navigation', { name: 'Views' });
     expect(await links.locator('.locked').allTextContents()).to.deep.equal([
-      'Visits',
       'Companies',
+      'Visits',
       'Advertising',
-      'SQL',
       'Import',
+      'SQL',
+      'API keys',
+      'Rejected records',
+      'Erasures',
     ]);
     for (const [name, scope] of [
       ['Visits', 'visits:read'],
@@ -356,6 +370,7 @@ describe('The console in Chromium', function () {
     await c.page.getByRole('searchbox').fill('anybody');
     await c.page.getByRole('alert').getByText('The server cannot be reached').waitFor();
     await c.page.getByRole('button', { name: 'Retry' }).waitFor();
+    await c.page.getByText('Operate', { exact: true }).click();
     await c.page.getByRole('link', { name: 'Status', exact: true }).click();
     await c.page.getByRole('alert').getByText('The server cannot be reached').waitFor();
     c.forgetFailedRequests();

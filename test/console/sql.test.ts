@@ -63,6 +63,7 @@ describe('SQL in the console', function () {
     await c.page.getByRole('button', { name: 'Delete', exact: true }).click();
     await c.page.getByRole('button', { name: 'Delete the contact' }).click();
     await c.page.getByText('was deleted.').waitFor();
+    await c.page.getByText('Operate', { exact: true }).click();
     await c.page.getByRole('link', { name: 'SQL', exact: true }).click();
     let statements = 0;
     c.page.on('request', (request) => {

@@ -18,6 +18,7 @@ Amara;Okafor;amara@lagoscloud.example;CMO;Lagos Cloud;Nigeria;
 
 /** The address of each picture, and what a user does there. */
 const PICTURES: Record<string, { path: string; height?: number; act?: (page: Page) => Promise<void> }> = {
+  overview: { path: '/console/overview' },
   contacts: { path: '/console/contacts?query=enginering&country=Germany' },
   advertising: { path: '/console/advertising?compare=previous_period&currency=USD' },
   import: {

@@ -163,15 +163,17 @@ export function NoPermission({ scope, what, verb = 'read' }: { scope: string; wh
 interface ScopedLinkProps {
   href: string;
   scopes: readonly Scope[];
+  /** The action that most people open the view for. */
+  isPrimary?: boolean;
   children: ComponentChildren;
 }
 
 /** A link to an action that needs these scopes. If the key lacks one, a disabled button that names it. */
-export function ScopedLink({ href, scopes, children }: ScopedLinkProps) {
+export function ScopedLink({ href, scopes, isPrimary = false, children }: ScopedLinkProps) {
   const missing = missingScopeOf(scopes);
   if (missing !== null) return <Unpermitted scope={missing}>{children}</Unpermitted>;
   return (
-    <a class="button" href={href}>
+    <a class={isPrimary ? 'button primary' : 'button'} href={href}>
       {children}
     </a>
   );

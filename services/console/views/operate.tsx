@@ -107,7 +107,7 @@ function Keys({ tabs }: PartProps) {
         <div class="toolbar">
           {tabs}
           <div class="actions">
-            <ScopedLink href={hrefWith({ new: true, key: null })} scopes={['keys:write']}>
+            <ScopedLink isPrimary href={hrefWith({ new: true, key: null })} scopes={['keys:write']}>
               New key
             </ScopedLink>
             <CurlButton url="/api/keys/list" body={body} />

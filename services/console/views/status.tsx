@@ -38,7 +38,7 @@ export function Status() {
   }, []);
   const scopes = session.value?.scopes ?? [];
   return (
-    <div class="view">
+    <div class="view status">
       <div class="toolbar">
         <h1>Status</h1>
         <div class="actions">

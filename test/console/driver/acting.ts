@@ -397,7 +397,7 @@ async function create(
   let isAsked = false;
   const asked = await driver.step(`create a ${kind}, ${how}`, async () => {
     if (kind === 'key') {
-      await goTo(driver, 'Operate');
+      await goTo(driver, 'API keys');
       await page.getByRole('link', { name: 'New key' }).click();
       const form = page.getByRole('complementary', { name: 'New key' });
       await form.getByLabel('What it is for').fill(name);

@@ -90,7 +90,7 @@ const TRACES: readonly (readonly [name: string, step: Step])[] = [
     'make a key, which is shown once',
     async (driver) => {
       const { page, of } = driver;
-      await goTo(driver, 'Operate');
+      await goTo(driver, 'API keys');
       await page.getByRole('link', { name: 'New key' }).click();
       const form = page.getByRole('complementary', { name: 'New key' });
       await form.getByLabel('What it is for').fill(`Key of ${of.marker}`);
@@ -223,7 +223,7 @@ const WAYS: readonly (readonly [name: string, step: Step])[] = [
 async function use(driver: Driver): Promise<void> {
   const { page, random } = driver;
   const views = random
-    .shuffled(['Contacts', 'Audiences', 'Visits', 'SQL', 'Operate', 'Advertising'])
+    .shuffled(['Contacts', 'Audiences', 'Visits', 'SQL', 'API keys', 'Advertising'])
     .slice(0, 3);
   const press = async (name: string) => {
     const button = page.getByRole('button', { name, exact: true });
