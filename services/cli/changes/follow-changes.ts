@@ -113,6 +113,8 @@ class Delivery {
   failures = 0;
   readonly #options: FollowOptions;
   #state: ChangesState;
+  /** Whether this process has saved a state. Nothing is saved before the gateway has accepted a request. */
+  #hasSaved = false;
 
   constructor(options: FollowOptions) {
     this.#options = options;
@@ -123,8 +125,10 @@ class Delivery {
         `The state file belongs to the organization ${state.organization_id}. Name another with --state.`,
       );
     }
-    if (state?.filter === digest(filter ?? null)) this.#state = file.save(state);
-    else this.#state = this.beginRun(state ? 'the filter is another' : 'the state file is new');
+    this.#state =
+      state?.filter === digest(filter ?? null)
+        ? state
+        : this.#newRun(state ? 'the filter is another' : 'the state file is new');
   }
 
   get position() {
@@ -132,11 +136,15 @@ class Delivery {
     return { webhook_id: messageId(this.#state), run, message };
   }
 
-  beginRun(reason: string): ChangesState {
-    const { organizationId, filter, file, logger } = this.#options;
-    this.#state = file.save(newRun(organizationId, digest(filter ?? null)));
-    logger.info({ reason, run: this.#state.run }, 'the changes are read from the beginning');
-    return this.#state;
+  beginRun(reason: string): void {
+    this.#save(this.#newRun(reason));
+  }
+
+  #newRun(reason: string): ChangesState {
+    const { organizationId, filter, logger } = this.#options;
+    const state = newRun(organizationId, digest(filter ?? null));
+    logger.info({ reason, run: state.run }, 'the changes are read from the beginning');
+    return state;
   }
 
   /**
@@ -150,6 +158,8 @@ class Delivery {
       { filter, cursor: cursor ?? undefined, limit: sink.pageSize },
       signal,
     );
+    // From now on, a process elsewhere that uses the same file ends before it sends.
+    if (!this.#hasSaved) this.#save({});
     const found = { ...page, changes: changes.map((change) => ({ change, hash: digest(change) })) };
     this.#forgetUncertain(found);
     for (let next = this.#next(found); next !== undefined; next = this.#next(found)) {
@@ -212,7 +222,9 @@ class Delivery {
   }
 
   #save(changed: Partial<ChangesState>): void {
-    if (changed !== this.#state) this.#state = this.#options.file.save({ ...this.#state, ...changed });
+    if (changed === this.#state) return;
+    this.#state = this.#options.file.save({ ...this.#state, ...changed });
+    this.#hasSaved = true;
   }
 }
 

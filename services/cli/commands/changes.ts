@@ -3,6 +3,7 @@ import { createClient } from '../../client/client.js';
 import { loadConfig } from '../../shared/config.js';
 import { type ChangesRequest, followChanges, type Sink } from '../changes/follow-changes.js';
 import { StateFile } from '../changes/state-file.js';
+import { lockStateFile } from '../changes/state-lock.js';
 import { EXIT, UsageError } from '../errors.js';
 import { gatewayError, namedGateway } from '../gateway.js';
 import { type Io, printable } from '../io.js';
@@ -35,6 +36,7 @@ export async function changes(io: Io, options: ChangesOptions): Promise<number> 
   requireOutsideStores(options.state);
   const filter = options.filter === undefined ? undefined : readFilter(options.filter);
   const sink = await sinkOf(io, options);
+  const lock = await lockStateFile(options.state);
   // Failed requests are repeated and logged by followChanges.
   const client = createClient({ ...target, organizationId: organization, maxAttempts: 1 });
   const stop = new AbortController();
@@ -57,6 +59,7 @@ export async function changes(io: Io, options: ChangesOptions): Promise<number> 
   } finally {
     for (const signal of SIGNALS) process.removeListener(signal, onSignal);
     sink.close();
+    lock.release();
   }
   return EXIT.ok;
 }

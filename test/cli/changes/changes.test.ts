@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { followChanges } from '../../../services/cli/changes/follow-changes.js';
 import { newRun, StateFile } from '../../../services/cli/changes/state-file.js';
@@ -279,22 +279,69 @@ describe('reachline changes --post', function () {
     expect(log).to.not.match(/Lovelace|secret|whsec/);
   });
 
-  it('ends when another process uses its state file', async () => {
+  const hasSavedAll = () =>
+    existsSync(state()) && /"complete":true,"cursor":"/.test(readFileSync(state(), 'utf8'));
+
+  it('refuses a state file that another process uses, until that process ends or is killed', async () => {
     await save([contact('a', 'v1')]);
     const first = start(args('--every', '1'), { env: environment() });
+    await until(hasSavedAll, 'the first has delivered');
+    const before = readFileSync(state(), 'utf8');
+    symlinkSync(folder, join(folder, 'link'));
+    const out = ['changes', '--organization', organization, '--out', '-', '--once', '--state'];
+    for (const words of [
+      args('--once'),
+      [...out, state()],
+      [...out, join(folder, 'link', 'state.json')],
+      [...out, relative(process.cwd(), state())],
+    ]) {
+      const { code, stdout, stderr } = await run(words, { env: environment() });
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      expect(stderr).to.match(/^Another process uses .*state\.json\. Run one process per state file\.\n$/);
+    }
+    expect(await run([...out, join(folder, 'other')], { env: environment() })).to.include({ code: 0 });
+    expect(readFileSync(state(), 'utf8')).to.equal(before);
+    await save([contact('a', 'v2')]);
+    await until(() => receiver.received.length === 3, 'the first goes on');
+    first.kill('SIGKILL');
+    await once(first, 'close');
+    expect(await run(args('--once'), { env: environment() })).to.include({ code: 0, stderr: '' });
+    expect(stored()).to.deep.equal(await exported());
+  });
+
+  it('ends before it sends if a process elsewhere has replaced its state file', async () => {
+    await save([contact('a', 'v1')]);
+    const child = start(args('--every', '1'), { env: environment() });
     let errors = '';
-    first.stderr?.on('data', (chunk) => {
+    child.stderr?.on('data', (chunk) => {
       errors += chunk;
     });
-    await until(() => receiver.received.length === 2, 'the first delivers');
-    const before = readFileSync(state(), 'utf8');
-    const second = start(args(), { env: environment() });
-    await until(() => readFileSync(state(), 'utf8') !== before, 'the second has begun');
+    await until(hasSavedAll, 'it has delivered');
+    writeFileSync(state(), readFileSync(state(), 'utf8').replace(/"saved_by":"[^"]*"/, '"saved_by":"x"'));
     await save([contact('a', 'v2')]);
-    const [code] = await once(first, 'close');
-    second.kill();
+    const [code] = await once(child, 'close');
     expect(code).to.equal(1);
     expect(errors).to.contain('Run one process per state file.');
+    expect(receiver.received).to.have.length(2);
+  });
+
+  it('writes no state file, and replaces none, before the gateway has accepted a request', async () => {
+    const foreign = (...more: string[]) => [
+      ...['changes', '--organization', 'org_foreign', '--state', state(), '--out', '-', '--once', ...more],
+    ];
+    const { code, stderr } = await run(foreign(), { env: environment() });
+    expect({ code, stderr }).to.deep.include({ code: 1 });
+    expect(stderr).to.match(/403/);
+    expect(existsSync(state())).to.equal(false);
+    await save([contact('a', 'v1')]);
+    await run(args('--once'), { env: environment() });
+    const before = readFileSync(state(), 'utf8');
+    writeFileSync(join(folder, 'filter.json'), '{"countri": "US"}');
+    const mistyped = await run(args('--once', '--filter', join(folder, 'filter.json')), {
+      env: environment(),
+    });
+    expect(mistyped.code).to.equal(2);
+    expect(readFileSync(state(), 'utf8')).to.equal(before);
   });
 
   it('refuses what it cannot do, in a sentence', async () => {
@@ -317,6 +364,9 @@ describe('reachline changes --post', function () {
     }
     expect(await refused('--state', folder, '--out', '-')).to.match(
       /^1 The state file cannot be read: EISDIR/,
+    );
+    expect(await refused('--state', join(folder, 'none', 'state'), '--out', '-')).to.match(
+      /^1 There is no folder for the state file/,
     );
     writeFileSync(state(), JSON.stringify(newRun('org_other', '')));
     expect(await refused('--state', state(), '--out', '-')).to.match(
