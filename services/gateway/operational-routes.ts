@@ -2,11 +2,21 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Publisher } from '../../ingest/publisher.js';
-import { type Json, plainHeaders, plainOperation, publish } from '../http/openapi.js';
+import {
+  type Json,
+  parametersOf,
+  plainHeaders,
+  plainOperation,
+  problemResponses,
+  publish,
+} from '../http/openapi.js';
+import { invalid } from '../http/problems.js';
+import { readQuery } from '../http/query-string.js';
 import { respond } from '../http/respond.js';
 import { EQUIVALENTS_VERSION } from '../search/equivalents.js';
 import { cached } from '../shared/cache.js';
 import { checkHealth, type StoreState } from '../shared/health.js';
+import { optional, strictObject, stringEnum } from '../shared/schema.js';
 import type { StoreName } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
@@ -44,6 +54,8 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
   metrics.measure({ storeStates: checkStores });
   router.get('/livez', (ctx) => respond(ctx, { body: JSON.stringify({ status: 'ok' }) }));
   router.get('/readyz', async (ctx) => {
+    const { query, errors } = readQuery(ctx.query, ReadinessQuery);
+    if (errors.length > 0) throw invalid(...errors);
     const states = await checkStores();
     const stopping = deps.stopping();
     // If Kafka is unavailable or a disk is full, the gateway still serves everything except writes.
@@ -59,7 +71,7 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
       failing_streams: deps.failingStreams?.(),
       ...(problems.length > 0 && { problems }),
     });
-    const isGood = ctx.query.writes === '1' ? ready && writable : ready;
+    const isGood = query.writes === '1' ? ready && writable : ready;
     await respond(ctx, { status: isGood ? 200 : 503, body });
   });
   // The stores responded before this process began to listen. A later outage affects every process, so the outage must not make a load
@@ -148,12 +160,13 @@ const readiness = {
     },
   },
 };
-const writesParameter = {
-  name: 'writes',
-  in: 'query',
-  description: 'With `1`, the response is also 503 while a store refuses writes, such as with a full disk.',
-  schema: { type: 'string', enum: ['1'] },
-};
+const ReadinessQuery = strictObject({
+  writes: optional(
+    stringEnum('With `1`, the response is also 503 while a store refuses writes, such as with a full disk.', [
+      '1',
+    ]),
+  ),
+});
 const processReadiness = {
   $id: 'ProcessReadiness',
   type: 'object',
@@ -219,8 +232,12 @@ export function describeOperational(schemas: Json): Json {
   for (const [path, [summary, description, content]] of Object.entries(contents)) {
     const operationId = path.slice(1).replace('.json', '').replace('/process', 'Process');
     const unready = { 503: { description: 'Not ready', headers: plainHeaders(), content } };
-    const others = path.startsWith('/readyz') ? unready : {};
-    const parameters = path === '/readyz' ? [writesParameter] : [];
+    const isReadiness = path === '/readyz';
+    const others = {
+      ...(path.startsWith('/readyz') && unready),
+      ...(isReadiness && problemResponses(['validation_failed'])),
+    };
+    const parameters = isReadiness ? parametersOf('query', ReadinessQuery) : [];
     paths[path] = { get: plainOperation({ operationId, summary, description, parameters }, content, others) };
   }
   return paths;

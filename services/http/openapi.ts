@@ -169,7 +169,11 @@ function describe({ description, scope, list }: Endpoint): string {
   return [description, list && exportDescription(list), access].filter(Boolean).join('\n\n');
 }
 
-function parametersOf(place: 'path' | 'query', schema: TSchema | undefined, sample: Json = {}): Json[] {
+export function parametersOf(
+  place: 'path' | 'query',
+  schema: TSchema | undefined,
+  sample: Json = {},
+): Json[] {
   const { properties = {} } = (schema ?? {}) as { properties?: Record<string, Json> };
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     name,
@@ -239,7 +243,7 @@ const KEYED_HEADERS = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'];
 /** Response headers of routes without a key. */
 export const plainHeaders = () => refsTo(['X-Request-Id']);
 
-function problemResponses(codes: readonly ProblemCode[]): Json {
+export function problemResponses(codes: readonly ProblemCode[]): Json {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes)
     byStatus.set(PROBLEMS[code][0], [...(byStatus.get(PROBLEMS[code][0]) ?? []), code]);

@@ -7,6 +7,7 @@ import { systemClock } from '../../services/shared/time.js';
 import { freePort } from '../stack/free-port.js';
 import { startTestGateway } from '../support/gateway.js';
 import { useOpened } from '../support/opened.js';
+import { expectRules } from '../support/problems.js';
 import { sendBytes } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 
@@ -36,6 +37,14 @@ describe('The operational endpoints of a gateway', () => {
     };
     for (const answer of await atOnce('/readyz', 200)) expect(answer).to.match(/^200 /);
     expect(pings).to.equal(1);
+  });
+
+  it('refuse a parameter of /readyz that would be ignored', async () => {
+    for (const good of ['', '?writes=1']) expect((await get(`/readyz${good}`)).status, good).to.equal(200);
+    for (const value of ['?writes', '?writes=', '?writes=true', '?writes=2', '?writes=0'])
+      expectRules(await get(`/readyz${value}`), ['?writes invalid_value']);
+    expectRules(await get('/readyz?writes=1&writes=1'), ['?writes repeated']);
+    expectRules(await get('/readyz?write=1'), ['?write unknown_field']);
   });
 
   it('render metrics once for concurrent /metrics requests', async () => {
