@@ -231,6 +231,10 @@ function brokenRules(env: Environment): string[] {
       'CLICKHOUSE_URL names several servers, which are replicas of one another: name their cluster with CLICKHOUSE_CLUSTER',
     ],
     [
+      replicas.length < 2 || nodes.length > 0,
+      'CLICKHOUSE_URL names several servers, but the records are in a data folder, which fills one server: name one, or set ELASTICSEARCH_URL too',
+    ],
+    [
       env.REACHLINE_SQL_PORT === 0 || replicas.length === 0,
       'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself',
     ],

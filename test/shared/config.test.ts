@@ -59,10 +59,17 @@ describe('The configuration', () => {
   });
 
   it('takes several servers of ClickHouse as replicas of a cluster only', () => {
-    const several = { CLICKHOUSE_URL: 'http://a:8123, http://b:8123' };
+    const several = { CLICKHOUSE_URL: 'http://a:8123, http://b:8123', ELASTICSEARCH_URL: 'http://a:9200' };
     expect(problemsOf(several)[0]).to.contain('name their cluster with CLICKHOUSE_CLUSTER');
     const { clickhouse } = loadConfig({ ...several, CLICKHOUSE_CLUSTER: 'main' });
     expect(clickhouse?.urls).to.deep.equal(['http://a:8123', 'http://b:8123']);
+  });
+
+  it('takes replicas of ClickHouse with Elasticsearch only', () => {
+    const urls = 'http://a:8123, http://b:8123';
+    const [problem] = problemsOf({ CLICKHOUSE_URL: urls, CLICKHOUSE_CLUSTER: 'main' });
+    expect(problem).to.contain('set ELASTICSEARCH_URL too');
+    expect(problemsOf({ CLICKHOUSE_URL: 'http://a:8123' })).to.deep.equal([]);
   });
 
   it('rejects a database in which another deployment keeps its tables or copies', () => {
