@@ -74,9 +74,9 @@ export interface SqlCopy {
   insertVisits: NewTables['insertVisits'];
   /** Creates empty tables. */
   begin(tables: readonly CopiedTable[]): Promise<NewTables>;
-  /** Whether there are tables besides those that SQL reads: tables that are being made, or former tables that are not dropped yet. */
   /** Removes all contacts from the table that SQL reads. */
   clearContacts(): Promise<void>;
+  /** Whether there are tables besides those that SQL reads: tables that are being made, or former tables that are not dropped yet. */
   hasOtherTables(): Promise<boolean>;
   /** Drops tables that a killed process left. */
   dropAbandoned(): Promise<void>;

@@ -101,7 +101,7 @@ class CopyFollower {
   #followedAt: number | null = null;
   /** Monotonic time before which no copy is made for erasures. */
   #nextCopyAt = -Infinity;
-  #copiedAllAt = performance.now();
+  #copiedAllAt = -Infinity;
   /** Monotonic time before which paced runs write no audiences. */
   #nextAudiencesAt = -Infinity;
 
