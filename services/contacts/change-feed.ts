@@ -13,6 +13,12 @@ export interface ChangePosition {
   start: number[];
 }
 
+export interface Numbering {
+  epoch: string;
+  /** Signs cursors. Whoever knows only the epoch does not know it. */
+  secret: string;
+}
+
 export interface ChangesRequest {
   /** If absent, the changes of all organizations, which are available even if the store keeps no marks of deletions. */
   organizationId?: string;
@@ -33,6 +39,7 @@ export interface ContactChange {
 
 export interface ChangesPage {
   kind: 'page';
+  numbering: Numbering;
   /** Ordered by the last change of each contact. */
   changes: ContactChange[];
   next: ChangePosition;
@@ -42,8 +49,8 @@ export interface ChangesPage {
 
 export type ChangesResult =
   | ChangesPage
-  /** The position is from another epoch, or marks of deletions after the position are gone. */
-  | { kind: 'expired' }
+  /** The position is from another epoch or beyond the newest change, or marks of deletions after the position are gone. */
+  | { kind: 'expired'; numbering: Numbering }
   /** The store keeps no marks of deletions. */
   | { kind: 'unavailable' };
 

@@ -1,4 +1,5 @@
 /** The feed of changed contacts (contract 3.18). */
+import { createHmac } from 'node:crypto';
 import type { AudienceStore } from '../audiences/audience-store.js';
 import { requireAudiences } from '../audiences/endpoints.js';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
@@ -56,16 +57,19 @@ const listChanges = endpoint({
       { organizationId, search, after, limit: body.limit },
       signal,
     );
-    if (page.kind === 'expired') throw expired();
     if (page.kind === 'unavailable')
       throw new Problem(
         'changes_unavailable',
         'This server keeps no marks of deletions (REACHLINE_CHANGES_DAYS is 0).',
       );
+    const { epoch, secret } = page.numbering;
+    if (cursor?.position.epoch === epoch && writeCursor(scope, cursor, secret) !== body.cursor)
+      throw forged();
+    if (page.kind === 'expired') throw expired();
     return {
       organization_id: organizationId,
       changes: page.changes.map(itemOf),
-      next_cursor: writeCursor(scope, { position: page.next, reading }),
+      next_cursor: writeCursor(scope, { position: page.next, reading }, secret),
       more: page.more,
     };
   },
@@ -105,28 +109,34 @@ interface Cursor {
 }
 
 /** Leaves out `start` once the run has passed it, because it then changes nothing. */
-function writeCursor(scope: CursorScope, { position, reading }: Cursor): string {
+function writeCursor(scope: CursorScope, { position, reading }: Cursor, secret: string): string {
   const { epoch, after, start } = position;
   const isBehind = start.some((number, shard) => number > (after[shard] as number));
   const fields = [scopeHash(scope), epoch, reading, after, ...(isBehind ? [start] : [])];
-  return Buffer.from(JSON.stringify(fields)).toString('base64url');
+  const signature = createHmac('sha256', secret).update(JSON.stringify(fields)).digest('base64url');
+  return Buffer.from(JSON.stringify([signature.slice(0, 16), ...fields])).toString('base64url');
 }
 
-/** Throws 422 for a cursor of another filter, and for text that `writeCursor` does not write. */
+/** Throws 422 for a cursor of another filter, and for text that is no cursor. The signature is checked once the numbering is known. */
 function readCursor(scope: CursorScope, cursor: string): Cursor {
-  const [hash, epoch, reading, after, start = after] = decode(cursor);
+  const [, hash, epoch, reading, after, start = after] = decode(cursor);
   if (typeof hash === 'string' && hash !== scopeHash(scope)) {
     const detail =
       'cursor belongs to a feed with another filter; repeat that filter, or begin without cursor.';
     throw invalid({ pointer: '/cursor', code: 'cursor_mismatch', detail });
   }
   if (typeof epoch === 'string' && isNumber(reading) && isNumbers(after) && isNumbers(start)) {
-    const read = { position: { epoch, after, start }, reading };
-    if (after.length === start.length && writeCursor(scope, read) === cursor) return read;
+    if (after.length === start.length) return { position: { epoch, after, start }, reading };
   }
-  const detail = 'cursor is not one that this service gave out; begin without it.';
-  throw invalid({ pointer: '/cursor', code: 'invalid_cursor', detail });
+  throw forged();
 }
+
+const forged = () =>
+  invalid({
+    pointer: '/cursor',
+    code: 'invalid_cursor',
+    detail: 'cursor is not one that this service gave out; begin without it.',
+  });
 
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= -1;
 const isNumbers = (value: unknown): value is number[] => Array.isArray(value) && value.every(isNumber);

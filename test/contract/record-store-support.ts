@@ -27,6 +27,8 @@ export interface StoreHooks {
   beforeJobStep?(): Promise<void>;
   /** Whether the process continues at once with erasures of processes that ended. */
   goesOn?: boolean;
+  /** Days for which the process keeps marks of deleted contacts. */
+  changesDays?: number;
 }
 
 /** Opens a store; the suites keep apart by organization. */

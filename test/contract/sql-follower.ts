@@ -246,6 +246,28 @@ export function testSqlFollower(
     expect(await tables()).to.deep.equal([]);
   });
 
+  it('copies all contacts when a process starts, if the feed does not name deleted contacts', async () => {
+    for (const keepsMarks of [true, false]) {
+      let copies = 0;
+      const watched: SqlCopy = {
+        ...copy,
+        begin(made) {
+          if (made.includes('contacts')) copies++;
+          return copy.begin(made);
+        },
+      };
+      const copied = { ...records.copied, keepsMarks, hasErasedSince: async () => false };
+      const started = new SqlFollower({
+        records: { ...records, copied },
+        copies: [watched],
+        clock: systemClock,
+      });
+      await started.run();
+      await started.run();
+      expect(copies).to.equal(keepsMarks ? 0 : 1);
+    }
+  });
+
   it('shows no contact until the new copy if a restored data folder has adopted erasures', async () => {
     const [position] = (await allCopies([copy]).readPositions()) as [ChangePosition];
     const cleared: unknown[] = [];
@@ -258,7 +280,7 @@ export function testSqlFollower(
       },
       readChanges: async (request: ChangesRequest, signal?: AbortSignal) =>
         typeof request.after === 'object' && request.after.epoch === position.epoch && cleared.length === 0
-          ? { kind: 'expired' as const }
+          ? { kind: 'expired' as const, numbering: { epoch: 'another', secret: '' } }
           : records.readChanges(request, signal),
     };
     const watched = {
@@ -282,7 +304,14 @@ export function testSqlFollower(
     }));
     const next = { epoch: 'big', after: [1], start: [1] };
     let pages = 4;
-    const readChanges = async () => ({ kind: 'page' as const, changes, next, more: --pages > 0 });
+    const numbering = { epoch: 'big', secret: '' };
+    const readChanges = async () => ({
+      kind: 'page' as const,
+      numbering,
+      changes,
+      next,
+      more: --pages > 0,
+    });
     const written: number[] = [];
     const insertContacts = async (inserted: readonly unknown[]) => void written.push(inserted.length);
     const copies = [{ ...copy, insertContacts, dropAbandoned: async () => undefined }];

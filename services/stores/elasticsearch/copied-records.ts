@@ -14,7 +14,7 @@ import { lastOperations } from './erasure/expunge.js';
 import { DELETED, type JournalDocuments, journalPages } from './erasure/journals.js';
 import { Lease, type LeaseSource } from './lease.js';
 import type { IndexNames } from './migrations/indices.js';
-import { indexOfContacts, isCoveredBy } from './shard-positions.js';
+import { isCoveredBy, readShards } from './shard-positions.js';
 
 const AUDIENCES_PER_PAGE = 1000;
 /** Milliseconds for which a killed follower keeps other processes waiting. */
@@ -61,7 +61,7 @@ export function copiedRecords({
     async hasErasedSince(position) {
       for await (const journals of journalPages(erasures, DELETED)) {
         if (journals.length === 0) return false;
-        const index = await indexOfContacts(cluster, names);
+        const index = await readShards(cluster, names);
         if (journals.some(({ source }) => !isCoveredBy(position, source.deleted_up_to ?? {}, index)))
           return true;
       }

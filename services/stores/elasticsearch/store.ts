@@ -19,6 +19,7 @@ import { CreditAccounts } from './credits.js';
 import { Documents } from './documents.js';
 import { domainActivity } from './domain-activity.js';
 import { ErasureCompletion } from './erasure/complete.js';
+import { DeletedMarks } from './erasure/deleted-marks.js';
 import { Erasures } from './erasure/erase.js';
 import type { CopiesToErase } from './erasure/journals.js';
 import { listErasures } from './erasure/proofs.js';
@@ -110,6 +111,7 @@ function composeStore(
   const creditAccounts = new CreditAccounts(cluster, names);
   const erasureDocuments = new Documents<ErasureSource>(cluster, names.alias('erasures'));
   const suppression = new SuppressionList(erasureDocuments);
+  const deletedMarks = new DeletedMarks(erasureDocuments);
   clocks?.add('records', () => readServerTime(cluster));
   const ageClock = clocks?.corrected ?? clock;
   const idempotencyKeys = new IdempotencyKeys(cluster, idempotency, suppression, ageClock);
@@ -126,6 +128,7 @@ function composeStore(
   const completion = new ErasureCompletion({
     ...{ cluster, names, contacts, erasures, clock, copies, takeoverMs, expungeIntervalMs, changesDays },
     documents: erasureDocuments,
+    deletedMarks,
   });
   const jobRunner = new JobRunner({
     jobs: new Documents<JobSource>(cluster, names.alias('jobs')),
@@ -159,7 +162,7 @@ function composeStore(
     refresh,
     ...contactStore({
       ...writeStores,
-      ...{ cluster, names, ageClock, changesDays },
+      ...{ cluster, names, ageClock, changesDays, deletedMarks },
       locks,
       idempotencyKeys,
       acceptance,

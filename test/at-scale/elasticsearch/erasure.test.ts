@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { ErasureProof } from '../../../services/contacts/erasure-store.js';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
-import { systemClock } from '../../../services/shared/time.js';
+import { DAY_MS, systemClock } from '../../../services/shared/time.js';
 import type { RecordStore } from '../../../services/stores/common/record-store.js';
 import { Cluster } from '../../../services/stores/elasticsearch/client.js';
 import { IndexNames } from '../../../services/stores/elasticsearch/migrations/indices.js';
@@ -104,6 +104,44 @@ describe('An erasure on Elasticsearch', function () {
     await writes;
     expect(files()).to.deep.equal([]);
     expect(await store.getContact(organizationId, 'person')).to.equal(null);
+  });
+
+  it('leaves no byte of the id once the feed of changes no longer has its mark', async () => {
+    const organizationId = freshOrganization();
+    const contactId = 'quorvaxmark';
+    const clock = { now: Date.now };
+    const own = testIndices();
+    const options = { recoveryIntervalMs: 500, expungeIntervalMs: 500, takeoverMs: 500, clock };
+    const marked = await openStore(own.config, options);
+    const folder = process.env.TEST_ELASTICSEARCH_FOLDER;
+    const files = () => (folder === undefined ? [] : filesWith(join(folder, 'data'), [contactId]));
+    await load(marked, organizationId, [{ contact_id: contactId }, { contact_id: 'other' }]);
+    const first = await marked.readChanges({ organizationId, after: 'now', limit: 1 });
+    if (first.kind !== 'page') throw new Error(first.kind);
+    await marked.eraseContacts(erasure(organizationId, 'era_mark', [contactId], []));
+    await until(
+      async () => {
+        const { items } = await marked.listErasures({ organizationId, limit: 1 });
+        return !items[0]?.includes('"completed_at":null');
+      },
+      'the proof is complete',
+      { timeoutMs: 60_000 },
+    );
+    await marked.deleteOldMarks();
+    const page = await marked.readChanges({ organizationId, after: first.next, limit: 10 });
+    expect(page.kind === 'page' && page.changes.map((change) => change.contactId)).to.include(contactId);
+    if (folder !== undefined) expect(files()).not.to.deep.equal([]);
+    const client = own.client();
+    const deleted = async () => {
+      const index = `${own.config.indexPrefix}-contacts`;
+      const { _all } = await client.indices.stats({ index, metric: 'docs' });
+      return _all.primaries?.docs?.deleted;
+    };
+    clock.now = () => Date.now() + 8 * DAY_MS;
+    await marked.deleteOldMarks();
+    await until(async () => (await deleted()) === 0, 'the deleted mark is dropped', { timeoutMs: 60_000 });
+    await until(() => files().length === 0, 'no byte of the id is left', { timeoutMs: 60_000 });
+    await marked.close();
   });
 
   const erase = (organizationId: string, proofId: string, email: string, contactIds: string[] = []) =>

@@ -48,7 +48,7 @@ describe('Reindexing behind an alias', () => {
     await traffic.stop();
     expect(targets).to.have.length(1);
     const after = place.kind === 'page' ? place.next : undefined;
-    expect(await store.readChanges({ after, limit: 1 }), 'the numbering is another').to.deep.equal({
+    expect(await store.readChanges({ after, limit: 1 }), 'the numbering is another').to.include({
       kind: 'expired',
     });
     expect(await behind('contacts'))

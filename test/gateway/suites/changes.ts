@@ -73,10 +73,9 @@ export const changes = gatewaySuite('The feed of changes', (start) => {
     const { contacts } = await ask('/api/contacts/search', { ...filter, match: 'all', limit: 1000 });
     return new Map((contacts as Json[]).map((contact) => [contact.contact_id as string, contact]));
   };
+  const fieldsOf = (cursor: string) => JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
   const forged = (cursor: string, change: (fields: unknown[]) => unknown[]) =>
-    Buffer.from(JSON.stringify(change(JSON.parse(Buffer.from(cursor, 'base64url').toString())))).toString(
-      'base64url',
-    );
+    Buffer.from(JSON.stringify(change(fieldsOf(cursor)))).toString('base64url');
 
   for (const filter of FILTERS) {
     it(`has what a search finds, before and after changes of every kind: ${JSON.stringify(filter)}`, async () => {
@@ -97,29 +96,103 @@ export const changes = gatewaySuite('The feed of changes', (start) => {
     });
   }
 
-  it('answers 200, 410 or 422 for a forged cursor, and never a contact of another organization', async () => {
+  it('answers 422 for a forged cursor, or 410 if it names another numbering or reading', async () => {
     const random = new Random(SEED);
     const numbers = [-2, -1, 0, 1, 7, 2 ** 31, 2 ** 53, 1.5, '1', null, [], {}];
     const { next_cursor: issued } = await read({ limit: 1 });
     const near = await read({ limit: 1 }, 'org_near');
-    const statuses = new Set<number>();
     for (let run = 0; run < runs(60); run++) {
       const pick = (field: unknown): unknown =>
         Array.isArray(field) ? field.map(pick) : random.chance(0.4) ? random.pick(numbers) : field;
-      const cursor = forged(issued, ([scope, ...fields]) => [
+      const cursor = forged(issued, ([signature, scope, ...fields]) => [
+        signature,
         scope,
         ...fields.map(pick),
         ...(random.chance(0.2) ? [[3]] : []),
       ]);
+      if (cursor === issued) continue;
       const answer = await call(PATH, { cursor });
-      expect(answer.status, answer.text).to.be.oneOf([200, 410, 422]);
-      statuses.add(answer.status);
-      expect(answer.text).not.to.include('org_near');
+      const [, , epoch, reading] = fieldsOf(cursor);
+      const [, , ownEpoch, ownReading] = fieldsOf(issued);
+      const isOther = epoch !== ownEpoch || reading !== ownReading;
+      expect(answer.status, answer.text).to.be.oneOf(isOther ? [410, 422] : [422]);
     }
-    expect(statuses).to.include(422);
+    for (const step of [-1, 1, 1_000_000_000]) {
+      const cursor = forged(issued, (fields) => {
+        const [[...numbers]] = fields.splice(4, 1) as [number[]];
+        const last = numbers.pop() as number;
+        return [...fields.slice(0, 4), [...numbers, last + step], ...fields.slice(4)];
+      });
+      expectRules(await call(PATH, { cursor }), ['/cursor invalid_cursor']);
+    }
+    for (const numbers of [[-1], [5, 6]]) {
+      const cursor = forged(issued, (fields) => [...fields.slice(0, 4), numbers]);
+      expectRules(await call(PATH, { cursor }), ['/cursor invalid_cursor']);
+    }
     expectRules(await call(PATH, { cursor: near.next_cursor }), ['/cursor cursor_mismatch']);
-    expectRules(await call(PATH, { cursor: 'WyJ4Il0' }), ['/cursor cursor_mismatch']);
+    expectRules(await call(PATH, { cursor: 'WyJ4IiwieSJd' }), ['/cursor cursor_mismatch']);
     expectRules(await call(PATH, { cursor: `${issued}A` }), ['/cursor invalid_cursor']);
+  });
+
+  it('names no contact of another organization on any page, while contacts of both change', async function () {
+    this.timeout(runs(120_000));
+    const random = new Random(SEED);
+    const organizations = ['org_left', 'org_right'];
+    for (const organization of organizations) {
+      keys.set(organization, await gateway.keyFor(organization));
+      await gateway.ingest('audiences', [{ id: 'aud', name: 'Aud' }], { key: keys.get(organization) });
+    }
+    const write = (organization: string) => {
+      const contact_id = `${organization}_${random.below(60)}`;
+      const key = keys.get(organization);
+      const kind = random.below(10);
+      if (kind === 0) return call('/api/contacts/delete', { contact_id }, organization);
+      if (kind === 1 && random.chance(0.05)) return call('/api/contacts/erase', { contact_id }, organization);
+      const record = {
+        ...{ contact_id, first_name: 'Maria', city: organization },
+        country: random.pick(['US', 'DE']),
+        audience_ids: random.chance(0.5) ? ['aud'] : [],
+      };
+      return gateway.ingest('contacts', [record], { key });
+    };
+    const filters = FILTERS.filter((filter) => !('company_domains' in filter));
+    /** The newest cursor of each organization and filter. */
+    const cursors = new Map<string, string>();
+    const seen = { pages: 0, changes: 0, refused: 0 };
+    const total = runs(300);
+    const reader = async () => {
+      while (seen.pages < total) {
+        const [organization = '', other = ''] = random.shuffled(organizations);
+        const filter = random.pick(filters);
+        if (random.chance(0.3)) await write(random.pick(organizations));
+        const place = `${organization} ${JSON.stringify(filter)}`;
+        const foreign = cursors.get(`${other} ${JSON.stringify(filter)}`);
+        if (foreign && random.chance(0.1)) {
+          expectRules(await call(PATH, { filter, cursor: foreign }, organization), [
+            '/cursor cursor_mismatch',
+          ]);
+          seen.refused++;
+          continue;
+        }
+        const cursor = random.chance(0.8) ? cursors.get(place) : undefined;
+        const answer = await call(PATH, { filter, limit: random.between(1, 20), cursor }, organization);
+        if (answer.status === 410) cursors.delete(place);
+        else expect(answer.status, answer.text).to.equal(200);
+        expect(answer.text).not.to.include(other);
+        seen.pages++;
+        if (answer.status === 410) continue;
+        const page = answer.body as unknown as ChangesPage;
+        for (const { contact_id } of page.changes) expect(contact_id.startsWith(organization)).to.equal(true);
+        seen.changes += page.changes.length;
+        cursors.set(place, page.next_cursor);
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, reader));
+    console.log(
+      `      ${seen.pages} pages, ${seen.changes} changes, ${seen.refused} foreign cursors refused`,
+    );
+    expect(seen.changes).to.be.above(total);
+    expect(seen.refused).to.be.above(0);
   });
 
   it('refuses the cursor of another filter, from with a cursor, and an unknown audience', async () => {
@@ -134,7 +207,12 @@ export const changes = gatewaySuite('The feed of changes', (start) => {
 
   it('answers 410 for a cursor of another numbering', async () => {
     const { next_cursor } = await read({ limit: 1 });
-    const cursor = forged(next_cursor, ([scope, , ...rest]) => [scope, 'another', ...rest]);
+    const cursor = forged(next_cursor, ([signature, scope, , ...rest]) => [
+      signature,
+      scope,
+      'another',
+      ...rest,
+    ]);
     expectProblem(await call(PATH, { cursor }), 410, 'cursor_expired');
   });
 

@@ -1,15 +1,16 @@
 /**
  * Reads the feed of changes. Elasticsearch numbers the writes of each shard (`_seq_no`), and every document has the number of its last
  * write. No write up to the global checkpoint of its shard is missing. A position has a time, and then a number for each shard. Marks of
- * deletions after the position are younger than the time, so the time tells whether one of them may be gone.
+ * deletions after the position are younger than the time, so the time tells whether one of them may be gone. Processes may have had other
+ * settings, so the time up to which marks were deleted is noted, too.
  */
-import { createHash } from 'node:crypto';
 import type { estypes } from '@elastic/elasticsearch';
 import type {
   ChangeFeed,
   ChangePosition,
   ChangesPage,
   ChangesRequest,
+  ChangesResult,
 } from '../../../contacts/change-feed.js';
 import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { Contact } from '../../../contacts/schema.js';
@@ -18,10 +19,12 @@ import { type Clock, DAY_MS } from '../../../shared/time.js';
 import { PageBuilder } from '../../common/page-builder.js';
 import type { Cluster } from '../client.js';
 import { versionOfHit } from '../documents.js';
-import { unavailable } from '../errors.js';
+import type { DeletedMarks } from '../erasure/deleted-marks.js';
+import { lastOperations } from '../erasure/expunge.js';
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
 import type { BoundedRead } from '../pages.js';
+import { readShards, type Shard } from '../shard-positions.js';
 import type { ContactDocuments } from './documents.js';
 import {
   type AudienceToken,
@@ -50,6 +53,7 @@ export interface ChangeFeedDeps {
   ageClock: Clock;
   /** Days for which marks of deleted and erased contacts are kept. */
   changesDays: number;
+  deletedMarks: DeletedMarks;
   refresh(): Promise<void>;
   /** The search with tokens of audiences. */
   withTokens(search: ContactSearch): Promise<ContactSearch>;
@@ -57,15 +61,8 @@ export interface ChangeFeedDeps {
   formerTokens(organizationId?: string): Promise<ReadonlyMap<string, ReadonlySet<AudienceToken>>>;
 }
 
-interface Shard {
-  shard: number;
-  checkpoint: number;
-  /** Number of the last write, which the checkpoint will reach. */
-  last: number;
-}
-
 export function changeFeed(deps: ChangeFeedDeps): ChangeFeed {
-  const { bounded, ageClock, changesDays } = deps;
+  const { bounded, ageClock, changesDays, deletedMarks } = deps;
   const shardsOf = new Map<string, ReadonlySet<number>>();
 
   /** The shards that hold contacts of the organization. */
@@ -86,7 +83,8 @@ export function changeFeed(deps: ChangeFeedDeps): ChangeFeed {
     async readChanges(request, caller) {
       if (changesDays === 0 && request.organizationId !== undefined) return { kind: 'unavailable' };
       const now = ageClock.now();
-      const { index, epoch, shards: all } = await readShards(deps.cluster, deps.names);
+      const { index, numbering, shards: all } = await readShards(deps.cluster, deps.names);
+      const { epoch } = numbering;
       const { organizationId, after } = request;
       const own = organizationId === undefined ? undefined : await ownShards(index, organizationId);
       const shards = own ? all.filter(({ shard }) => own.has(shard)) : all;
@@ -101,17 +99,25 @@ export function changeFeed(deps: ChangeFeedDeps): ChangeFeed {
             numbers.every((number, place) => number <= (shards[place] as Shard).last),
         );
       const [time = 0] = position.after;
-      if (!isKnown || (changesDays > 0 && now - time > changesDays * DAY_MS)) return { kind: 'expired' };
-      return bounded(caller, async (signal) => {
+      const expired: ChangesResult = { kind: 'expired', numbering };
+      if (!isKnown || (changesDays > 0 && now - time > changesDays * DAY_MS)) return expired;
+      return bounded<ChangesResult>(caller, async (signal) => {
         const { changes, reached, bytes, isFormer } = await readPage(deps, request, {
           index,
           shards,
           position,
           signal,
         });
+        // Read after the page, which may lack marks that are deleted meanwhile. Deletions of marks are writes, so without writes none is gone.
+        const isIdle = shards.every(
+          ({ checkpoint }, place) => checkpoint <= (position.after[place + 1] as number),
+        );
+        if (!isIdle && changesDays > 0 && time < (await deletedMarks.readBefore(now)))
+          return { result: expired, bytes: 0 };
         const isPresent = shards.every(({ checkpoint }, place) => (reached[place] as number) >= checkpoint);
         const result: ChangesPage = {
           kind: 'page',
+          numbering,
           changes,
           next: { ...position, after: [isPresent ? now : time, ...reached] },
           more: isFormer || shards.some(({ last }, place) => (reached[place] as number) < last),
@@ -121,30 +127,6 @@ export function changeFeed(deps: ChangeFeedDeps): ChangeFeed {
     },
     deleteOldMarks: () => deleteOldMarks(deps),
   };
-}
-
-/** The index of contacts with its numbering. A restored or rebuilt index, and a shard that lost writes, begin another numbering. */
-async function readShards(
-  cluster: Cluster,
-  names: IndexNames,
-): Promise<{ index: string; epoch: string; shards: Shard[] }> {
-  const stats = await cluster.run((client) =>
-    client.indices.stats({ index: names.alias('contacts'), level: 'shards', metric: 'docs' }),
-  );
-  const [found] = Object.entries(stats.indices ?? {});
-  if (!found) throw unavailable('no index of contacts');
-  const [index, { uuid, shards: copies = {} }] = found;
-  const epoch = createHash('sha256').update(`${uuid}`);
-  const shards = Object.entries(copies)
-    .map(([shard, each]) => ({ shard: Number(shard), primary: each.find(({ routing }) => routing?.primary) }))
-    .sort((left, right) => left.shard - right.shard)
-    .map(({ shard, primary }) => {
-      if (!primary?.seq_no) throw unavailable(`no shard ${shard}`);
-      epoch.update(`${primary.commit?.user_data.history_uuid}`);
-      const { global_checkpoint: checkpoint, max_seq_no: last } = primary.seq_no;
-      return { shard, checkpoint, last };
-    });
-  return { index, epoch: epoch.digest('hex').slice(0, 16), shards };
 }
 
 interface Place {
@@ -245,8 +227,11 @@ async function deleteOldMarks({
   contacts,
   ageClock,
   changesDays,
+  deletedMarks,
 }: ChangeFeedDeps): Promise<void> {
-  const lt = ageClock.now() - changesDays * DAY_MS - CLOCK_MARGIN_MS;
+  const now = ageClock.now();
+  const before = now - changesDays * DAY_MS;
+  const lt = before - CLOCK_MARGIN_MS;
   const lock = await acquireReindexLock(cluster, names, ageClock);
   if (!lock) return;
   try {
@@ -259,9 +244,11 @@ async function deleteOldMarks({
         query: { range: { marked_at: { lt, format: 'epoch_millis' } } },
       });
       const found = hits.hits.map((hit) => versionOfHit(hit));
-      if (found.length === 0) return;
+      if (found.length === 0) break;
       lock.throwIfLost();
-      await contacts.deleteMany(found.filter(({ source }) => (source as Tombstone).erased));
+      const erased = found.filter(({ source }) => (source as Tombstone).erased);
+      await deletedMarks.begin(before, now, erased.length > 0);
+      await contacts.deleteMany(erased);
       await contacts.writeMany(
         found
           .filter(({ source }) => !(source as Tombstone).erased)
@@ -276,6 +263,7 @@ async function deleteOldMarks({
           }),
       );
     }
+    await deletedMarks.end(() => lastOperations(cluster, names.alias('contacts')));
   } finally {
     await lock.release();
   }

@@ -35,7 +35,7 @@ import { updateContact } from './updates.js';
 
 interface ContactStoreDeps
   extends WriteStores,
-    Pick<ChangeFeedDeps, 'cluster' | 'names' | 'ageClock' | 'changesDays'> {
+    Pick<ChangeFeedDeps, 'cluster' | 'names' | 'ageClock' | 'changesDays' | 'deletedMarks'> {
   locks: DuplicateLocks;
   idempotencyKeys: IdempotencyKeys;
   acceptance: AcceptanceTimes;

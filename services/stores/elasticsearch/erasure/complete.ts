@@ -13,7 +13,8 @@ import { documentId, type VersionedDocument, versionOfHit } from '../documents.j
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
 import { totalHits } from '../pages.js';
-import { indexOfContacts, isCoveredBy } from '../shard-positions.js';
+import { isCoveredBy, readShards } from '../shard-positions.js';
+import type { DeletedMarks } from './deleted-marks.js';
 import type { Erasures } from './erase.js';
 import {
   forceMergeState,
@@ -56,6 +57,7 @@ interface CompletionDeps {
   documents: JournalDocuments;
   contacts: ContactDocuments;
   erasures: Pick<Erasures, 'removeAll'>;
+  deletedMarks: DeletedMarks;
   clock: Clock;
   /** Copies of the contacts for SQL; by default, there are none. */
   copies?: CopiesToErase;
@@ -137,8 +139,12 @@ export class ErasureCompletion {
     organizationId: string,
     tombstones: readonly VersionedDocument<ContactSource | Tombstone>[],
   ): Promise<boolean> {
-    const { contacts, clock, changesDays } = this.#deps;
-    if (changesDays === 0) return (await contacts.deleteMany(tombstones)) === tombstones.length;
+    const { contacts, clock, changesDays, deletedMarks } = this.#deps;
+    if (changesDays === 0) {
+      const now = clock.now();
+      await deletedMarks.begin(now, now, false);
+      return (await contacts.deleteMany(tombstones)) === tombstones.length;
+    }
     const mark: Tombstone = { abandoned_at: clock.now(), ...markOf(organizationId), erased: true };
     const conflicts = await contacts.writeMany(
       tombstones
@@ -198,10 +204,13 @@ export class ErasureCompletion {
         }),
       );
     }
+    await this.#deps.deletedMarks.complete(retainedFrom);
     return true;
   }
 
   async #anyDropped(retainedFrom: ShardNumbers): Promise<boolean> {
+    const marks = await this.#deps.deletedMarks.readUpTo();
+    if (marks && isDropped(marks, retainedFrom)) return true;
     for await (const journals of journalPages(this.#documents, DELETED)) {
       if (journals.some(({ source }) => isDropped(source.deleted_up_to ?? {}, retainedFrom))) return true;
     }
@@ -209,6 +218,7 @@ export class ErasureCompletion {
   }
 
   async #hasDeleted(): Promise<boolean> {
+    if (await this.#deps.deletedMarks.readUpTo()) return true;
     return (
       totalHits((await this.#documents.search({ size: 0, query: { bool: { filter: DELETED } } })).hits) > 0
     );
@@ -221,10 +231,8 @@ export class ErasureCompletion {
     const found = copies();
     if (!found) return found === null;
     const positions = await found.readPositions();
-
     if (!positions) return false;
-    const index = await indexOfContacts(cluster, names);
-
+    const index = await readShards(cluster, names);
     return positions.every((position) =>
       erasures.every(({ source }) => isCoveredBy(position, source.deleted_up_to ?? {}, index)),
     );

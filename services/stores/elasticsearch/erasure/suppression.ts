@@ -16,7 +16,16 @@ export interface ErasureWork {
   stepped_at: number;
 }
 
-/** A document of the index: the secret, a suppressed hash, an erasure, or the force merge for all erasures. */
+export interface DeletedMarksSource {
+  /** Marks from before this time may be gone, in milliseconds since the epoch. */
+  before: number;
+  /** Whether marks of erased contacts are being deleted. */
+  is_deleting?: boolean;
+  /** The last operations of the shards when marks of erased contacts were deleted. Removed once a force merge has dropped their bytes. */
+  up_to?: ShardNumbers;
+}
+
+/** A document of the index: the secret, a suppressed hash, an erasure, the force merge for all erasures, or the deleted marks. */
 export interface ErasureSource {
   organization_id?: string;
   secret?: string;
@@ -35,8 +44,14 @@ export interface ErasureSource {
   /** The last operations of the shards at `deleted_at`. */
   deleted_up_to?: ShardNumbers;
   proof?: ErasureProof;
-  /** The running force merge, and when the next may begin; present only in the document `expunge`. */
-  expunge?: { next_at: number; merge?: ForceMerge };
+  /** Present only in the documents `expunge` and `deleted-marks`. */
+  expunge?: {
+    /** When the next force merge may begin. */
+    next_at?: number;
+    /** The running force merge. */
+    merge?: ForceMerge;
+    deleted_marks?: DeletedMarksSource;
+  };
 }
 
 const SECRET_ID = 'secret';

@@ -8,6 +8,7 @@ import type {
 import type { Contact } from '../../../contacts/schema.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { sql } from '../../../shared/sql.js';
+import { numberingOf } from '../../common/numbering.js';
 import { PageBuilder } from '../../common/page-builder.js';
 import { lastChange } from '../change-counter.js';
 import type { Connection } from '../connection.js';
@@ -48,16 +49,18 @@ export const readChanges = (connection: Connection, request: ChangesRequest): Ch
 
 function read(connection: Connection, request: ChangesRequest, isQuick: boolean): ChangesResult | null {
   return connection.readTransaction(() => {
-    const [epoch, marksFrom] = connection.row<[string, bigint]>(
+    const [id, marksFrom] = connection.row<[string, bigint]>(
       sql`SELECT epoch, marks_from FROM change_feed`,
     ) as [string, bigint];
+    const numbering = numberingOf([id]);
+    const { epoch } = numbering;
     const last = lastChange(connection);
     const position = positionOf(request.after, epoch, last);
     const [after, start] = [position.after, position.start].map(
       ([number = Number.POSITIVE_INFINITY]) => number,
     ) as [number, number];
     const isKnown = position.epoch === epoch && after <= last && start <= last;
-    if (!isKnown || marksFrom > Math.max(after, start)) return { kind: 'expired' };
+    if (!isKnown || marksFrom > Math.max(after, start)) return { kind: 'expired', numbering };
     const { organizationId } = request;
     const scope =
       organizationId === undefined
@@ -71,6 +74,7 @@ function read(connection: Connection, request: ChangesRequest, isQuick: boolean)
     const isChanging = hasFormerMemberships(connection, scope);
     return {
       kind: 'page',
+      numbering,
       changes,
       next: { epoch, after: [reached], start: [start] },
       more: reached < last || isChanging,
