@@ -15,6 +15,8 @@ import { until } from '../support/until.js';
 import type { Member } from './partition.js';
 
 export const ORGANIZATION = 'acme';
+/** The organization whose contacts clients follow by `contacts/changes`. */
+export const FEED_ORGANIZATION = 'feed';
 export const AUDIENCE = 'aud';
 export const BALANCE = 1_000_000;
 const SIZE = 3;
@@ -31,6 +33,10 @@ export interface ClusterStack {
   search: Client;
   elasticsearch: ElasticsearchConfig;
   kafka: KafkaConfig;
+  /** API key of `FEED_ORGANIZATION`. */
+  feedKey: string;
+  /** The node that has the primary of the followed contacts. */
+  primary(): Promise<Server>;
   /** The node that is the elected master. */
   master(): Promise<Server>;
   /** The nodes in order, with the ports on which they reach each other. */
@@ -68,7 +74,7 @@ export async function startClusterStack(): Promise<ClusterStack> {
     const { elasticsearch, kafka } = loadConfig(environment);
     if (!elasticsearch || !kafka) throw new Error('the clusters have no address');
     const search = new Client({ nodes: elasticsearch.nodes, requestTimeout: 3000, maxRetries: 5 });
-    const key = await prepare(elasticsearch);
+    const { key, feedKey } = await prepare(elasticsearch);
     const run = async (args: string[], more: Record<string, string>) => {
       const options = { key, args, dataDir: tempFolder(), environment: { ...environment, ...more } };
       const process = await startProcess(options);
@@ -90,6 +96,14 @@ export async function startClusterStack(): Promise<ClusterStack> {
       search,
       elasticsearch,
       kafka,
+      feedKey,
+      async primary() {
+        const index = `${elasticsearch.indexPrefix}-contacts`;
+        const { nodes: infos, shards } = await search.searchShards({ index, routing: FEED_ORGANIZATION });
+        const shard = shards.flat().find(({ primary }) => primary);
+        const { name = '' } = infos[shard?.node ?? ''] ?? {};
+        return nodes[Number(name.replace('node-', ''))] as Server;
+      },
       async master() {
         const [found] = (await search.cat.master({ format: 'json' })) as { node?: string }[];
         return nodes[Number(found?.node?.replace('node-', ''))] as Server;
@@ -128,14 +142,17 @@ export async function startClusterStack(): Promise<ClusterStack> {
   }
 }
 
-/** A metered organization with an audience. */
-async function prepare(config: ElasticsearchConfig): Promise<string> {
+/** A metered organization and the followed one, each with an audience. */
+async function prepare(config: ElasticsearchConfig): Promise<{ key: string; feedKey: string }> {
   const store = await openElasticsearchStore(config);
+  const keyOf = async (organizationId: string) => {
+    const audience = { organization_id: organizationId, id: AUDIENCE, name: 'Audience' };
+    await store.upsertAudiences(accepted([audience], Date.now()));
+    return issueKey(store, { organizationId, scopes: ['*'] });
+  };
   try {
     await store.setCredits(ORGANIZATION, BALANCE);
-    const audience = { organization_id: ORGANIZATION, id: AUDIENCE, name: 'Audience' };
-    await store.upsertAudiences(accepted([audience], Date.now()));
-    return await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
+    return { key: await keyOf(ORGANIZATION), feedKey: await keyOf(FEED_ORGANIZATION) };
   } finally {
     await store.close();
   }

@@ -59,6 +59,12 @@ export const FAULTS: readonly Fault[] = [
     run: async ({ master }, milliseconds) => killed([await master()], milliseconds),
   },
   {
+    name: 'a primary killed',
+    isShort: true,
+    fails: ['create'],
+    run: async ({ primary }, milliseconds) => killed([await primary()], milliseconds),
+  },
+  {
     name: 'one node frozen',
     isShort: true,
     fails: ['create'],

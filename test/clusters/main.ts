@@ -1,7 +1,8 @@
 /**
  * Clusters under faults, with concurrent clients: `main.js [--short] [--repeats N] [--minutes N] [part of a fault's name …]`. Each fault
  * runs ten times, or once in the short form. With minutes, rounds follow each other in changing order until the time has passed. After each
- * fault, everything that was acknowledged is compared with what is stored.
+ * fault, everything that was acknowledged is compared with what is stored, and what clients of `contacts/changes` have with what a search
+ * finds.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { MissingPrerequisite } from '../stack/stack-error.js';
 import { Random, SEED } from '../support/random.js';
 import { type ClusterStack, startClusterStack } from './cluster-stack.js';
 import { FAULTS, type Fault } from './faults.js';
+import { FeedTraffic } from './feed-traffic.js';
 import { checkDoctor } from './mistakes.js';
 import { type Kind, type Seen, Traffic } from './traffic.js';
 
@@ -83,6 +85,7 @@ function* faults(): Generator<Fault> {
 /** Runs a fault; resolves with what clients saw, and what was wrong. */
 async function endure(stack: ClusterStack, fault: Fault) {
   const traffic = new Traffic(stack, `t${Date.now().toString(36)}x`);
+  const feed = new FeedTraffic(stack);
   const begun = performance.now();
   await pause(QUIET_MS);
   const broken = performance.now();
@@ -91,7 +94,7 @@ async function endure(stack: ClusterStack, fault: Fault) {
   await stack.healed();
   const healed = performance.now();
   await pause(QUIET_MS);
-  await traffic.stop();
+  await Promise.all([traffic.stop(), feed.stop()]);
   const ended = performance.now();
   const problems: string[] = [];
   const row: Record<string, string | number> = { fault: fault.name };
@@ -105,7 +108,8 @@ async function endure(stack: ClusterStack, fault: Fault) {
   row['healed s'] = Math.round((healed - mended) / 1000);
   row['failed until s'] = Math.max(0, Math.round((lastFailure - broken) / 1000));
   row.load = Math.round(loadavg()[0] as number);
-  problems.push(...(await traffic.check()));
+  problems.push(...(await traffic.check()), ...(await feed.check()));
+  row.feed = feed.describe();
   return { row, problems };
 }
 

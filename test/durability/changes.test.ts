@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { createClient } from '../../services/client/index.js';
 import { Random, runs, SEED } from '../support/random.js';
-import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
+import { prepareOrganization, startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { drawWrite } from './drawn-writes.js';
 
 type Json = Record<string, unknown>;
 
@@ -39,7 +40,7 @@ describe(`A follower of the feed of changes (seed ${SEED})`, () => {
         let isKilled = false;
         const write = async () => {
           while (!isKilled) {
-            await drawWrite(server, random);
+            await drawWrite(server, ORGANIZATION, random);
             if (++answers !== killAfter) continue;
             isKilled = true;
             await server.kill();
@@ -66,28 +67,3 @@ describe(`A follower of the feed of changes (seed ${SEED})`, () => {
     }
   }).timeout(120_000);
 });
-
-/** Sends a drawn write. Rejects if the connection breaks. */
-async function drawWrite(server: ServerProcess, random: Random): Promise<void> {
-  const contact_id = `c${random.below(30)}`;
-  const call = (path: string, body: Json) => server.call(path, { organization_id: ORGANIZATION, ...body });
-  const kind = random.below(10);
-  if (kind < 5) {
-    const records = Array.from({ length: 5 }, () => ({
-      contact_id: `c${random.below(30)}`,
-      country: random.pick(['US', 'DE']),
-      city: `${random.below(1000)}`,
-      audience_ids: random.chance(0.3) ? ['aud'] : [],
-      ...(random.chance(0.1) && { deleted: true }),
-    }));
-    await server.ingest(
-      'contacts',
-      records.map(({ deleted, ...record }) =>
-        deleted ? { contact_id: record.contact_id, deleted } : record,
-      ),
-    );
-  } else if (kind < 7) await call('/api/contacts/update', { contact_id, country: random.pick(['US', 'DE']) });
-  else if (kind === 7) await call('/api/contacts/delete', { contact_id });
-  else if (kind === 8) await call('/api/audiences/contacts/remove', { audience_id: 'aud', contact_id });
-  else if (random.chance(0.2)) await call('/api/contacts/erase', { contact_id });
-}
