@@ -1,12 +1,20 @@
 /** Companies by domain and influence at scale, beside the same questions in DuckDB over the same rows. Both sides must give the same figures. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { join } from 'node:path';
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ingestText } from '../ingest/pipeline.js';
 import { contacts } from '../ingest/streams/contacts.js';
 import { websiteVisits } from '../ingest/streams/website-visits.js';
 import { addDays, lastOfMonth } from '../services/advertising/calendar.js';
+import { ensureDir } from '../services/shared/fs.js';
 import { acceptanceClock } from '../services/shared/record-order.js';
 import { DAY_MS, utcDate } from '../services/shared/time.js';
 import { openStores } from '../services/stores/open-stores.js';
@@ -38,21 +46,31 @@ export interface CompanyAmounts {
 
 const ORGANIZATION = organizationOf(0);
 
+/** Makes the records in the folder, unless an earlier run left them there. */
 export async function benchCompanies(
   folder: string,
   amounts: CompanyAmounts,
   note: (text: string) => void,
 ): Promise<(Comparison | Figure)[]> {
   installPackages();
-  const shape = deliveryShape(amounts.deliveries, 1, COMPANIES, utcDate(Date.now()));
-  await loadDeliveries(folder, shape, note);
-  note('exporting deliveries …');
-  await exportDeliveries(folder);
   const visits = join(folder, 'visits.ndjson');
   const people = join(folder, 'people.ndjson');
-  await writeLines(visits, visitRecords(shape, amounts.visits));
-  await writeLines(people, contactRecords(shape, amounts.people));
-  await importRecords(folder, visits, people, note);
+  const shapeFile = join(folder, 'shape.json');
+  const isKept = existsSync(shapeFile);
+  const shape = isKept
+    ? (JSON.parse(readFileSync(shapeFile, 'utf8')) as DeliveryShape)
+    : deliveryShape(amounts.deliveries, 1, COMPANIES, utcDate(Date.now()));
+  if (!isKept) {
+    ensureDir(dirname(folder));
+    await loadDeliveries(folder, shape, note);
+    note('exporting deliveries …');
+    await exportDeliveries(folder);
+    await writeLines(visits, visitRecords(shape, amounts.visits));
+    await writeLines(people, contactRecords(shape, amounts.people));
+    await importRecords(folder, visits, people, note);
+    writeFileSync(shapeFile, JSON.stringify(shape));
+  }
+  rmSync(join(folder, 'peer.duckdb'), { force: true });
   const server = await startServer(folder);
   const duckDb = await startDuckDb(folder);
   try {
@@ -72,6 +90,8 @@ export async function benchCompanies(
         times.push(performance.now() - begun);
       }
       const cpu = (cpuMs(serverPid) - before) / questions.length;
+      const slowest = times.indexOf(Math.max(...times));
+      process.stderr.write(`${name}, slowest: ${JSON.stringify(questions[slowest]?.body)}\n`);
       note(`${name}: comparing with DuckDB …`);
       for (const [index, question] of questions.entries())
         requireSame(question, answers[index] as string, await askPeer(question));

@@ -48,7 +48,7 @@ peers installs what it compares with, but for PostgreSQL, which the machine must
 companies measures companies/search and influence beside DuckDB:
   npm run bench -- companies --deliveries 10000000 --visits 1000000 --people 300000
 
---keep FOLDER leaves the deliveries there: the next run with it measures the lists alone.
+--keep FOLDER leaves the records of scale and companies there: the next run with it measures alone.
 `,
   );
   process.exit(values.help ? 0 : 2);
@@ -103,7 +103,8 @@ try {
   if (asked.includes('companies')) {
     const [deliveries = 10_000_000] = sizes(values.deliveries ?? '');
     const amounts = { deliveries, visits: Number(values.visits), people: Number(values.people) };
-    results.push(...(await benchCompanies(join(folder, 'companies'), amounts, note)));
+    const dataDir = join(values.keep ?? folder, 'companies');
+    results.push(...(await benchCompanies(dataDir, amounts, note)));
   }
   if (asked.includes('relevance')) results.push(...(await benchRelevance(note)));
 } finally {
