@@ -49,6 +49,7 @@ const COLUMNS: readonly SortedColumn<CompanyActivity, CompanySort>[] = [
   {
     label: 'Company',
     sort: 'name',
+    class: 'name',
     cell: ({ domain, name }) => <a href={domainHref(domain)}>{name ?? domain}</a>,
   },
   { label: 'Domain', class: 'second', cell: ({ domain }) => domain },
