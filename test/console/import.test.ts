@@ -267,7 +267,7 @@ describe('Importing a file in the console', function () {
     await preview().getByText('Add them to an audience').click();
     await c.page.getByLabel('Add to an audience, or name a new one').fill('Webinar guests');
     await c.page.getByRole('button', { name: 'New audience “Webinar guests”' }).click();
-    await preview().getByText('All of them join Webinar guests.').waitFor();
+    await preview().getByText('The loaded contacts join Webinar guests.').waitFor();
     await picture('audience-chosen');
     await c.expectAccessible();
     await load('Load 3 rows');

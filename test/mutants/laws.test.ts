@@ -31,6 +31,12 @@ const MUTANTS: Record<string, Mutant> = {
     to: 'false',
     test: stored('the balance must cover the credits'),
   },
+  'imports: undo deletes contacts that somebody has changed': {
+    file: 'services/contacts/stored-contact.js',
+    from: 'imported && { ...imported, isChanged: true }',
+    to: 'imported',
+    test: ['gateway/embedded', 'undo deletes what the import created and leaves what anybody has changed'],
+  },
   'isolation: a body may name another organization': {
     file: 'services/http/request.js',
     from: "typeof sent !== 'string'",

@@ -415,7 +415,7 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
         <div class="row wraps">
           {audience ? (
             <>
-              <span>All of them join {audience.name}.</span>
+              <span>The loaded contacts join {audience.name}.</span>
               <button type="button" onClick={() => setAudience(undefined)}>
                 Do not add them
               </button>

@@ -34,33 +34,33 @@ function ImportList() {
         </Empty>
       )}
       {imports?.length !== 0 && (
-        <FigureTable
-          label="Imports"
-          columns={[
-            {
-              label: 'Import',
-              cell: ({ import_id: id }: Import) => (
-                <a href={href('/contacts', { data_import_id: id })}>{id}</a>
-              ),
-            },
-            { label: 'When (UTC)', cell: ({ imported_at }) => minute(imported_at) },
-            { label: 'Contacts', cell: ({ contacts_count }) => count(contacts_count) },
-            { label: 'Unchanged', cell: ({ unchanged_count }) => count(unchanged_count) },
-            {
-              label: 'Undo',
-              cell: ({ import_id: id, unchanged_count }) =>
-                unchanged_count === 0 ? '' : <UndoImportButton importId={id} />,
-            },
-          ]}
-          rows={imports}
-          keyOf={({ import_id }) => import_id}
-        />
-      )}
-      {imports && imports.length > 0 && (
-        <p class="note">
-          Undo deletes the unchanged contacts: those that the import created and that nobody has changed
-          since.
-        </p>
+        <section>
+          <FigureTable
+            label="Imports"
+            columns={[
+              {
+                label: 'Import',
+                cell: ({ import_id: id }: Import) => (
+                  <a href={href('/contacts', { data_import_id: id })}>{id}</a>
+                ),
+              },
+              { label: 'Contacts', cell: ({ contacts_count }) => count(contacts_count) },
+              {
+                label: 'Undo',
+                cell: ({ import_id: id, unchanged_count }) =>
+                  unchanged_count === 0 ? '' : <UndoImportButton importId={id} />,
+              },
+              { label: 'When (UTC)', cell: ({ imported_at }) => minute(imported_at) },
+              { label: 'Unchanged', cell: ({ unchanged_count }) => count(unchanged_count) },
+            ]}
+            rows={imports}
+            keyOf={({ import_id }) => import_id}
+          />
+          <p class="note">
+            Undo deletes the unchanged contacts: those that the import created and that nobody has changed
+            since.
+          </p>
+        </section>
       )}
     </div>
   );

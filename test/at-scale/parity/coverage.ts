@@ -23,7 +23,7 @@ export const SERVED_ALIKE = endpoints.filter(
 /** Operations whose responses depend only on the records. */
 export const COMPARED = SERVED_ALIKE.filter(({ path }) => path !== '/api/status');
 const OPERATIONS: readonly string[] = COMPARED.map(({ path }) => path);
-const LISTS = wordsOf('contacts visits website_visits audiences items contact_ids erased erasures');
+const LISTS = wordsOf('contacts visits website_visits audiences items contact_ids erased erasures imports');
 const RECORDS = ['contact', 'audience', 'company'];
 
 /** Counts requests by operation and response. */
@@ -67,6 +67,8 @@ function holdsRecord(body: Record<string, unknown>): boolean {
     RECORDS.some((name) => typeof body[name] === 'object' && body[name] !== null) ||
     body.removed === true ||
     body.deleted === true ||
-    Number(body.changed) > 0
+    Number(body.changed) > 0 ||
+    // Contacts that the undo of an import left or deleted.
+    Number(body.left_count) + Number(body.deleted_count) > 0
   );
 }

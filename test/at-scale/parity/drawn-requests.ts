@@ -194,6 +194,7 @@ function contacts({ contacts, audiences }: Records, createdIds: readonly string[
           .map(([first, rest]) => [first, ...rest]),
       ),
       email: some(record.work_emails, record.personal_emails),
+      import_id: some(record.data_import_id),
       updated_after: some(record.updated_at),
       country: some(country, country, 'US', 'GBR', 'Deutschland'),
       ...eachOf({ postal_code, company_domain, network_a_url }, (text) =>
