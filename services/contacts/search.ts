@@ -22,6 +22,7 @@ import { sortOf } from '../search/sort.js';
 import { isRepeat, markRepeats } from '../search/words.js';
 import { codePoints, fold, hasLetterOrDigit, spelledOut, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
+import { splitCommonFilters, uniteAlternatives } from './alternatives.js';
 import {
   type ContactCriteria,
   type ContactFilter,
@@ -59,12 +60,16 @@ export function toContactSearch(
   query?: TextQuery,
 ): Omit<ContactSearch, 'limit' | 'after' | 'skipsTotal'> {
   const { any_of, none_of } = body as BulkFilter;
-  const anyOf = any_of?.map((filter, place) => toCriteria(filter, `any_of[${place}].`));
+  const alternatives = any_of?.map((filter, place) => toCriteria(filter, `any_of[${place}].`)) ?? [];
+  // Every row is checked for each alternative, so there are as few and as short ones as possible.
+  const { common, rest: anyOf } = splitCommonFilters(uniteAlternatives(alternatives));
+  const criteria = toCriteria(body);
   return {
     organizationId,
-    ...toCriteria(body),
-    anyOf: anyOf?.some(selectsAll) ? undefined : anyOf,
-    noneOf: none_of?.map(toExcluded),
+    ...criteria,
+    filters: [...criteria.filters, ...common],
+    anyOf: anyOf.length === 0 || anyOf.some(selectsAll) ? undefined : anyOf,
+    noneOf: none_of ? uniteAlternatives(none_of.map(toExcluded)) : undefined,
     query: query && contactTerms(query),
     sort: 'sort_by' in body || 'sort_direction' in body ? sortOf(body) : undefined,
     match: ('match' in body && body.match) || undefined,

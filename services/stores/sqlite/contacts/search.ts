@@ -216,8 +216,9 @@ function findRows(
   const [first, ...others] = filters;
   // In combination with other conditions, the country is a term of the text index.
   const isSegment = search.anyOf !== undefined || search.noneOf !== undefined;
-  const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0 && !isSegment;
-  const country = isCountry && !query && !sort && audience === undefined ? first.values[0] : undefined;
+  const [value, ...values] = first?.kind === 'value' && first.field === 'country' ? first.values : [];
+  const isCountry = values.length === 0 && others.length === 0 && !isSegment;
+  const country = isCountry && !query && !sort && audience === undefined ? value : undefined;
   const terms = new OrganizationTerms(organization);
   const { filtered, rows: conditions } = compileCriteria(connection, terms, organization, search);
   const source: RowSource = { rows: 'contacts', organization, audience, country, ...conditions };
