@@ -29,6 +29,7 @@ const LAYERS = [
   ['status', '^services/status/'],
   ['influence', '^services/influence/'],
   ['companies', '^services/companies/'],
+  ['saved filters', '^services/saved-filters/'],
   ['contacts', '^services/contacts/'],
   ['audiences', '^services/audiences/'],
   ['visits', '^services/visits/'],

@@ -16,6 +16,8 @@ export const OPERATION_FACTS = {
   '/api/audiences/search': { list: 'audiences' },
   '/api/audiences/update': { writes: true },
   '/api/audiences/delete': { writes: true },
+  '/api/filters/save': { writes: true },
+  '/api/filters/delete': { writes: true },
   '/api/website-visits/search': { list: 'visits' },
   '/api/advertising/network_a/campaigns': { list: 'items' },
   '/api/advertising/network_a/creatives': { list: 'items' },

@@ -360,7 +360,7 @@ const listErasures = endpoint({
 });
 
 /** Rejects a sort together with a query, because a search with a query is ordered by relevance. */
-function checkSort(_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] {
+export function checkSort(_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] {
   if (sent.query === undefined) return [];
   return ['sort_by', 'sort_direction']
     .filter((name) => sent[name] !== undefined)

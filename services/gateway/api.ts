@@ -11,6 +11,7 @@ import type { Endpoint } from '../http/endpoint.js';
 import { type Json, openApiDocument } from '../http/openapi.js';
 import { type InfluenceServices, influenceEndpoints } from '../influence/endpoints.js';
 import { type RejectionServices, rejectionEndpoints } from '../rejections/endpoints.js';
+import { type SavedFilterServices, savedFilterEndpoints } from '../saved-filters/endpoints.js';
 import { type SqlServices, sqlEndpoints } from '../sql-endpoint/endpoints.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
@@ -30,12 +31,14 @@ export type ApiServices = AnswerServices &
   SqlServices &
   IngestServices &
   AccountServices &
-  RejectionServices;
+  RejectionServices &
+  SavedFilterServices;
 export type ApiEndpoint = Endpoint<TSchema, TSchema, TSchema, ApiServices>;
 
 const declaredEndpoints = [
   ...contactEndpoints,
   ...audienceEndpoints,
+  ...savedFilterEndpoints,
   ...visitEndpoints,
   ...advertisingEndpoints,
   ...influenceEndpoints,

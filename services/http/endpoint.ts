@@ -13,6 +13,7 @@ import type { Scope } from './scopes.js';
 export const TAGS = {
   Contacts: 'People: create, get, search, update and delete contacts.',
   Audiences: 'Named groups of contacts, and their members.',
+  'Saved filters': 'Filters of lists under a name, which everybody in the organization sees.',
   'Website visits': 'Visits to the site of the organization.',
   Advertising: 'Campaigns, creatives and companies of network_a, with their metrics over a range of days.',
   Companies: 'Companies by domain: what ads reached, who visited the site, and whom you know there.',

@@ -24,6 +24,7 @@ import { recordStoreRecordOrder } from './record-store-record-order.js';
 import { recordStoreRecords } from './record-store-records.js';
 import { recordStoreRejections } from './record-store-rejections.js';
 import { recordStoreRetention } from './record-store-retention.js';
+import { recordStoreSavedFilters } from './record-store-saved-filters.js';
 import { recordStoreSegments } from './record-store-segments.js';
 import type { Open, OpenStore, StoreHooks } from './record-store-support.js';
 import { recordStoreUpdates } from './record-store-updates.js';
@@ -62,6 +63,7 @@ export function recordStoreContract(
 
     recordStoreFilters(open);
     recordStoreSegments(open);
+    recordStoreSavedFilters(open);
     recordStoreExamples(open);
     recordStorePeople(open);
     recordStoreOrder(open);

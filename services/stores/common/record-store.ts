@@ -1,5 +1,5 @@
 /**
- * The port to contacts, audiences, visits, keys and credits. Every method is scoped by organization. A resolved write is durable and
+ * The port to contacts, audiences, visits, saved filters, keys and credits. Every method is scoped by organization. A resolved write is durable and
  * visible to every later read of any process. An unavailable store throws `StoreUnavailableError`; messages of its library stay in `cause`.
  * A read whose `signal` is aborted stops as soon as the store can stop it, and rejects with the reason of the signal. The signal is also
  * aborted when its request ends; until then, a store may count the response of the read as in flight.
@@ -12,6 +12,7 @@ import type { ChangeFeed } from '../../contacts/change-feed.js';
 import type { ContactStore } from '../../contacts/contact-store.js';
 import type { ErasureStore } from '../../contacts/erasure-store.js';
 import type { RejectionStore } from '../../rejections/rejection-store.js';
+import type { SavedFilterStore } from '../../saved-filters/saved-filter-store.js';
 import type { DomainActivityStore } from '../../search/domain-activity.js';
 import type { AnswerStore } from '../../shared/idempotency.js';
 import type { OrderSlots } from '../../shared/record-order.js';
@@ -44,6 +45,7 @@ export interface RecordStore
     KeyStore,
     CreditStore,
     RejectionStore,
+    SavedFilterStore,
     AnswerStore,
     OrderSlots,
     FollowedStore {

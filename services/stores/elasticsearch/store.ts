@@ -36,6 +36,7 @@ import { boundedReads } from './pages.js';
 import { startRecovery } from './recovery-job.js';
 import { refreshCoalescer } from './refresh-coalescer.js';
 import { type RejectionSource, rejectionStore } from './rejections.js';
+import { savedFilterStore } from './saved-filters.js';
 import { type VisitSource, visitStore } from './visits.js';
 
 /** Batch size from which on the overhead per request is negligible. */
@@ -188,6 +189,7 @@ function composeStore(
     setCredits: (organizationId, balance) => creditAccounts.set(organizationId, balance),
     grantCredits: (organizationId, amount) => creditAccounts.grant(organizationId, amount),
     ...rejectionStore(cluster, names, ageClock),
+    ...savedFilterStore(cluster, names),
     ...orderSlots(cluster, names),
     async eraseContacts(command) {
       const result = await erasures.erase(command);

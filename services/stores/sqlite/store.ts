@@ -27,6 +27,7 @@ import type { RebuildProgress } from './migrations/rebuild.js';
 import { hasOtherOrganization } from './organizations.js';
 import { parsePage } from './pages.js';
 import { Reader } from './reader.js';
+import { listFilters } from './saved-filters.js';
 import { countVisitsBefore } from './visits.js';
 import { startSearchProcess } from './workers/process-client.js';
 import { SearchPool } from './workers/search-pool.js';
@@ -157,7 +158,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     insertVisits: (visits) => writeRecords(writer, 'insertVisits', visits),
     countVisitsBefore: (createdMs) => read((connection) => countVisitsBefore(connection, createdMs)),
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),
-    ...writer.calls('setCredits', 'grantCredits', 'deleteRejections'),
+    ...writer.calls('setCredits', 'grantCredits', 'deleteRejections', 'saveFilter', 'deleteFilter'),
     findKey: (keyId) => read((connection) => findKey(connection, keyId)),
     async listKeys(search, signal) {
       const page = parsePage(await searches.call(search.organizationId ?? '', 'listKeys', [search], signal));
@@ -166,6 +167,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     countDescendants: async (organizationId, keyId, now, signal) =>
       fromJson(await searches.call(organizationId, 'countDescendants', [keyId, now], signal)),
     getCredits: (organizationId) => read((connection) => readCredits(connection, organizationId)),
+    listFilters: (organizationId, view) =>
+      read((connection) => listFilters(connection, organizationId, view)),
     listRejections: async (search, signal) =>
       parsePage(await searches.call(search.organizationId ?? '', 'listRejections', [search], signal)),
     readCounts: (organizationId) => read((connection) => readFigures(connection, organizationId)),

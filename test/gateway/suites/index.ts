@@ -13,6 +13,7 @@ import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
 import { peopleOfImports } from './people-of-imports.js';
 import { repetitions } from './repetitions.js';
+import { savedFilters } from './saved-filters.js';
 
 /** Suites whose results could depend on the stores of a gateway. */
 const SUITES = [
@@ -30,6 +31,7 @@ const SUITES = [
   keptAnswers,
   lostStores,
   repetitions,
+  savedFilters,
 ];
 
 /** Everything that a gateway has to do with each kind of stores. */

@@ -146,6 +146,7 @@ function questions(organizationId: string): Step[] {
       { city: 'Betatown' },
       { ip_address: '192.0.2.0/24', limit: 1 },
     ),
+    ...step('/api/filters/list', { view: 'contacts' }, { view: 'visits' }),
     ...own('/api/credits/get', {}),
     ...step(
       `${NETWORK}/campaigns`,
@@ -212,6 +213,7 @@ function changes(organizationId: string): Step[] {
     body: { ...organization, ...body },
     headers: given,
   });
+  const filter = (action: string, body: object): Step => ({ path: `/api/filters/${action}`, body });
   return [
     audience('create', { name: organizationId }, headers),
     audience('create', { name: organizationId }, headers),
@@ -250,6 +252,11 @@ function changes(organizationId: string): Step[] {
     ...(organizationId === 'org_a'
       ? [{ path: '/api/imports/undo', body: { ...organization, import_id: 'imp_1' } }]
       : []),
+    filter('save', { name: 'Shared name', contacts: { city: organizationId } }),
+    filter('save', { name: organizationId, contacts: { city: organizationId } }),
+    filter('save', { name: 'Shared name', contacts: { city: 'Again' } }),
+    filter('delete', { view: 'contacts', name: 'Shared name' }),
+    filter('delete', { view: 'contacts', name: 'org_b' }),
   ];
 }
 

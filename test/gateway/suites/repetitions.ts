@@ -25,6 +25,8 @@ const BODIES: Record<string, (organization: { keyId: string }) => Json> = {
   '/api/audiences/create': () => ({ name: 'New' }),
   '/api/audiences/update': () => ({ audience_id: 'aud_a', name: 'Other' }),
   '/api/audiences/delete': () => ({ audience_id: 'aud_a', return_deleted: true }),
+  '/api/filters/save': () => ({ contacts: { country: 'DE' }, name: 'Germans' }),
+  '/api/filters/delete': () => ({ view: 'contacts', name: 'Kept' }),
   '/api/keys/create': () => ({ name: 'CRM', scopes: ['contacts:read'] }),
   '/api/keys/revoke': ({ keyId }) => ({ key_id: keyId }),
 };
@@ -76,6 +78,7 @@ export const repetitions = gatewaySuite('A request that is repeated as its answe
         audience_ids: index % 2 ? ['aud_a'] : ['aud_a', 'aud_b'],
       })),
     );
+    await ask('/api/filters/save', { name: 'Kept', contacts: {} });
     const { api_key } = (await ask('/api/keys/create', { name: 'old', scopes: ['visits:read'] })).body;
     return { organizationId, apiKey, call, ask, keyId: (api_key as { key_id: string }).key_id };
   }
@@ -90,7 +93,8 @@ export const repetitions = gatewaySuite('A request that is repeated as its answe
       '/api/contacts/erasures',
     ];
     const answers = await Promise.all(lists.map(async (path) => (await ask(path)).body));
-    return comparable(answers);
+    const filters = (await ask('/api/filters/list', { view: 'contacts' })).body;
+    return comparable([...answers, filters]);
   }
 
   it('is tried of every operation that writes', () => {

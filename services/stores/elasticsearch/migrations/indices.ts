@@ -28,6 +28,7 @@ export const RESOURCES = [
   'streams',
   'erasures',
   'rejections',
+  'filters',
   'jobs',
   'migrations',
 ] as const;

@@ -17,6 +17,7 @@ import {
 import type { EraseCommand } from '../../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import type { Rejection } from '../../../rejections/rejection-store.js';
+import type { View } from '../../../saved-filters/schema.js';
 import { type Json, toJson } from '../../../shared/json.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
@@ -38,6 +39,7 @@ import { runIdempotent } from '../idempotency.js';
 import { stepJob } from '../jobs/job-steps.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { deleteRejections, keepRejections } from '../rejections.js';
+import { deleteFilter, saveFilter } from '../saved-filters.js';
 import { deleteVisitsBefore, insertVisits } from '../visits.js';
 import { done } from '../workers/rpc.js';
 import { type AnswerKey, claimAnswer, keepAnswer, releaseAnswer } from './kept-answers.js';
@@ -131,6 +133,10 @@ export function writeOperations(session: WriteSession) {
       done(setCredits(connection, organizationId, balance)),
     grantCredits: (organizationId: string, amount: number) =>
       toJson(addCredits(connection, organizationId, amount)),
+    saveFilter: (organizationId: string, filter: Parameters<typeof saveFilter>[2], now: number) =>
+      toJson(saveFilter(connection, organizationId, filter, now)),
+    deleteFilter: (organizationId: string, view: View, name: string) =>
+      toJson(deleteFilter(connection, organizationId, view, name)),
     deleteRejections: (ids: readonly string[]) => done(deleteRejections(connection, ids)),
   };
 }
