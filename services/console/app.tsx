@@ -56,6 +56,7 @@ const OPERATING_VIEWS: readonly Link[] = [
 const adPages = () => import('./views/ad-page.js');
 const Contacts = lazyView(async () => (await import('./views/contacts.js')).Contacts);
 const Audiences = lazyView(async () => (await import('./views/audiences.js')).Audiences);
+const AudiencePage = lazyView(async () => (await import('./views/audience.js')).AudiencePage);
 const Companies = lazyView(async () => (await import('./views/companies.js')).Companies);
 const CompanyPage = lazyView(async () => (await import('./views/companies.js')).CompanyPage);
 const Visits = lazyView(async () => (await import('./views/visits.js')).Visits);
@@ -74,6 +75,7 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/overview': Overview,
   '/contacts': Contacts,
   '/audiences': Audiences,
+  '/audiences/audience': AudiencePage,
   '/visits': Visits,
   '/companies': Companies,
   '/companies/company': CompanyPage,

@@ -42,7 +42,10 @@ export async function download(
   );
   try {
     // The browser stores a large blob on disk.
-    save(`${name}.${format}`, await new Response(counted).blob());
+    save(
+      format === 'csv' || format === 'ndjson' ? `${name}.${format}` : `${name}-${format}.csv`,
+      await new Response(counted).blob(),
+    );
     return { ...progress, rows: await rows };
   } catch (cause) {
     stop.throwIfAborted();

@@ -47,7 +47,9 @@ function focusSearch(): void {
   document.querySelector<HTMLInputElement>('main input[type=search]')?.select();
 }
 
-const focusSelection = () => document.querySelector<HTMLElement>('.selection :is(button, summary)')?.focus();
+/** Focuses the first action for the selection. */
+export const focusSelection = () =>
+  document.querySelector<HTMLElement>('.selection :is(button, summary)')?.focus();
 
 const undo = () => document.querySelector<HTMLElement>('.notice [aria-keyshortcuts]')?.click();
 

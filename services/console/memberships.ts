@@ -2,7 +2,7 @@
 import type { Audience } from '../audiences/schema.js';
 import { count, plural } from './format.js';
 import { failureNotice, type Notice } from './notice.js';
-import { param, whileShown } from './router.js';
+import { href, navigate, param, path } from './router.js';
 import type { Chosen, Filter } from './selection.js';
 import type { Job, Session } from './session.js';
 
@@ -10,6 +10,9 @@ export interface AudienceName {
   id: string;
   name: string;
 }
+
+const AUDIENCE_PAGE = '/audiences/audience';
+export const audienceHref = (audience: string) => href(AUDIENCE_PAGE, { audience });
 
 /** Contacts to add or remove: by their ids, or all contacts that a filter finds. */
 export type Target = { ids: readonly string[] } | { filter: Filter; total: number };
@@ -152,11 +155,12 @@ export async function deleteAudience(
   { id, name }: AudienceName,
   ifUpdatedAt?: string,
 ): Promise<Notice> {
-  const settle = param('audience') === id ? whileShown('audience') : undefined;
   const members = await membersOf(session, id);
   const request = { audience_id: id, return_deleted: true, if_updated_at: ifUpdatedAt };
   const { deleted_audience: audience } = await session.call('/api/audiences/delete', request);
-  settle?.({ audience: null });
+  // Its page has nothing left to show.
+  if (path.value === AUDIENCE_PAGE && param('audience') === id)
+    navigate(href('/audiences'), { replace: true });
   const text = `The audience ${audience?.name ?? name} was deleted.`;
   if (!members || !audience) return { text };
   const { organization_id: _, created_at: __, updated_at: ___, member_count: ____, ...fields } = audience;

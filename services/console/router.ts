@@ -62,16 +62,36 @@ export function setParams(changes: Params, { replace = false } = {}): void {
   navigate(hrefWith(changes), { replace });
 }
 
-export const param = (name: string): string => address.value.params.get(name) ?? '';
+/** Parameters to read in place of those of the address. */
+let others: URLSearchParams | undefined;
+
+export const param = (name: string): string => (others ?? address.value.params).get(name) ?? '';
+
+/** Runs a function that reads parameters with other parameters than those of the address. */
+export function withParams<T>(params: URLSearchParams, run: () => T): T {
+  others = params;
+  try {
+    return run();
+  } finally {
+    others = undefined;
+  }
+}
+
 /**
- * For use after a response arrives: changes parameters only if the reader is still in the view and the named parameters, such as an open
- * panel, are unchanged. A late response thus never moves the reader.
+ * For use after a response arrives: whether the reader is still in the view and the named parameters, such as an open panel, are unchanged.
+ * A late response thus never moves the reader.
  */
-export function whileShown(...names: string[]): typeof setParams {
+export function stillShown(...names: string[]): () => boolean {
   const shown = () => JSON.stringify([path.value, ...names.map(param)]);
   const before = shown();
+  return () => shown() === before;
+}
+
+/** Changes parameters only if `stillShown`. */
+export function whileShown(...names: string[]): typeof setParams {
+  const isShown = stillShown(...names);
   return (changes, options) => {
-    if (shown() === before) setParams(changes, options);
+    if (isShown()) setParams(changes, options);
   };
 }
 

@@ -1,4 +1,4 @@
-/** Filters that a person named, stored in this browser per organization. The address of a view holds the filters. */
+/** Filters of views that the server keeps no filters of, stored in this browser per organization. */
 
 export interface SavedFilter {
   name: string;
@@ -42,5 +42,7 @@ export function saveFilter(
   return write(organizationId, [...others(organizationId, filter), filter]);
 }
 
-export const removeFilter = (organizationId: string, filter: SavedFilter): SavedFilter[] =>
-  write(organizationId, others(organizationId, filter));
+export const removeFilter = (
+  organizationId: string,
+  filter: Pick<SavedFilter, 'name' | 'path'>,
+): SavedFilter[] => write(organizationId, others(organizationId, filter));

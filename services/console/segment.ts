@@ -8,9 +8,16 @@ type Filter = Record<string, string>;
 /** Several domains are one list. */
 const LISTS: Record<string, string> = { company_domain: 'company_domains' };
 
-/** The filters of all fields but one. If several fields have several values, each combination of their values is one alternative. */
-export function segmentOf(fields: readonly FilterField[], except?: string): ContactFilters {
-  const filters: Record<string, unknown> = {};
+/**
+ * The filters of all fields but one, within the contacts of a list. If several fields have several values, each combination of their values
+ * is one alternative.
+ */
+export function segmentOf(
+  fields: readonly FilterField[],
+  except?: string,
+  list: Filter = {},
+): ContactFilters {
+  const filters: Record<string, unknown> = { ...list };
   let alternatives: Filter[] = [{}];
   const excluded: Filter[] = [];
   for (const field of fields.filter(({ name }) => name !== except)) {
@@ -19,13 +26,13 @@ export function segmentOf(fields: readonly FilterField[], except?: string): Cont
     const [only] = values;
     if (field.values === 'all' ? only : values.length > 1 && LISTS[name])
       filters[LISTS[name] ?? name] = values;
-    else if (values.length > 1)
+    else if (values.length > 1 || (only && name in list))
       alternatives = alternatives.flatMap((each) => values.map((value) => ({ ...each, [name]: value })));
     else if (only) filters[name] = only;
     if (field.values === 'any')
       excluded.push(...valuesIn(filterValue(field, NOT)).map((value) => ({ [name]: value })));
   }
-  if (alternatives.length > 1) filters.any_of = alternatives;
+  if (alternatives.length > 1 || Object.keys(alternatives[0] ?? {}).length > 0) filters.any_of = alternatives;
   if (excluded.length > 0) filters.none_of = excluded;
   return filters;
 }

@@ -28,7 +28,8 @@ describe('An act in the console is bound to what it acts on', function () {
   const bar = () => c.page.getByRole('region', { name: 'Selection' });
   const job = () => c.page.getByRole('region', { name: 'Work in progress' });
   const view = (name: string) => c.page.getByRole('link', { name, exact: true }).click();
-  const card = (name = 'Contact') => c.page.getByRole('complementary', { name, exact: true });
+  const card = (name = 'Contact') =>
+    c.page.getByRole(name === 'Audience' ? 'region' : 'complementary', { name, exact: true });
   const rows = () => c.page.getByRole('table', { name: 'Contacts' }).locator('tbody tr');
   const total = async (filter: object) =>
     (await c.read<Found>('/api/contacts/search', { ...filter, limit: 1 })).total_count;

@@ -152,7 +152,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   fault(
     'act',
     'an audience is saved over what somebody else wrote',
-    'console/views/audiences.tsx',
+    'console/views/audience.tsx',
     'if_updated_at: before.updated_at,',
     '',
     15,

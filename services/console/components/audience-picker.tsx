@@ -32,7 +32,8 @@ export function AudiencePicker(props: AudiencePickerProps) {
     isAsked ? { ...(query === '' ? {} : { query }), limit: SHOWN } : null,
   );
   const offered = isAsked ? (shownOf(found)?.data.audiences ?? []) : [];
-  const isNew = query !== '' && !offered.some(({ name }) => name.toLowerCase() === query.toLowerCase());
+  const named = offered.filter(({ name }) => name.toLowerCase() === query.toLowerCase());
+  const isNew = query !== '' && named.length === 0;
   const pick = ({ id, name }: AudienceName) => {
     setTyped('');
     onPick({ id, name });
@@ -45,17 +46,19 @@ export function AudiencePicker(props: AudiencePickerProps) {
   useEffect(() => {
     if (isOpen) document.querySelector<HTMLElement>('.popover[open] .popover-body input')?.focus();
   }, []);
-  /** Picks the audience whose name was typed, or the only match. Creates one if no name matches. */
-  function submit() {
-    const others = offered.filter(({ id }) => !except.includes(id));
-    const named = others.filter(({ name }) => name.toLowerCase() === query.toLowerCase());
-    const [only, ...more] = named.length > 0 ? named : others;
-    if (query !== '' && only && more.length === 0 && !found.loading) pick(only);
-    else if (isCreatable && offered.length === 0) create();
-  }
+  /** The text with which Enter was pressed. */
+  const [entered, setEntered] = useState('');
+  // Picks the audience with that name, or creates it if none has it, once the server has said so.
+  useEffect(() => {
+    if (entered === '' || entered !== query || found.state !== 'current' || found.loading) return;
+    setEntered('');
+    const [only, ...more] = named;
+    if (only && more.length === 0 && !except.includes(only.id)) pick(only);
+    else if (!only && onCreate) create();
+  }, [entered, found]);
   return (
     <>
-      <Form onSubmit={submit}>
+      <Form onSubmit={() => setEntered(query)}>
         <TextField
           label={label}
           value={typed}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
 import { classLabel, fullName, minute } from '../format.js';
 import type { IngestAnswer } from '../import-file.js';
-import { type AudienceName, changeMembership } from '../memberships.js';
+import { type AudienceName, audienceHref, changeMembership, createAudienceOf } from '../memberships.js';
 import type { Notice } from '../notice.js';
 import { href, whileShown } from '../router.js';
 import { missingScope, organizationId, type Session, useSession } from '../session.js';
@@ -185,13 +185,14 @@ function Memberships({ contact }: { contact: Contact }) {
   );
   const nameOf = (id: string) => names.get(id) ?? id;
 
-  async function change(direction: 'add' | 'remove', audience: AudienceName) {
+  async function run(change: () => Promise<Notice>) {
     setBusy(true);
-    setPicked(audience);
-    await session.perform('the audience was changed', () =>
-      changeMembership(session, direction, audience, contact.contact_id),
-    );
+    await session.perform('the audience was changed', change);
     setBusy(false);
+  }
+  function change(direction: 'add' | 'remove', audience: AudienceName) {
+    setPicked(audience);
+    return run(() => changeMembership(session, direction, audience, contact.contact_id));
   }
 
   return (
@@ -202,7 +203,7 @@ function Memberships({ contact }: { contact: Contact }) {
       <ul class="chips">
         {contact.audience_ids.map((id) => (
           <li key={id}>
-            <a href={href('/audiences', { audience: id })}>{nameOf(id)}</a>
+            <a href={audienceHref(id)}>{nameOf(id)}</a>
             <button
               type="button"
               aria-label={`Remove from ${nameOf(id)}`}
@@ -220,6 +221,7 @@ function Memberships({ contact }: { contact: Contact }) {
         disabled={busy || (cannotRead ?? cannotWrite) !== null}
         except={contact.audience_ids}
         onPick={(audience) => void change('add', audience)}
+        onCreate={(name) => void run(() => createAudienceOf(session, name, { ids: [contact.contact_id] }))}
       />
       {(cannotWrite ?? cannotRead) && (
         <p class="note">

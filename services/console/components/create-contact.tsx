@@ -25,10 +25,16 @@ const FIELDS = [
 type Entered = Record<(typeof FIELDS)[number][0] | 'email' | 'audience', string>;
 type Created = ResponseOf<'/api/contacts/create'>;
 
+interface CreateContactProps {
+  /** The audience that is chosen at first. */
+  audience?: AudienceName;
+  closeHref: string;
+}
+
 /** Shows price and duplicates from a dry run before credits are spent. */
-export function CreateContact({ closeHref }: { closeHref: string }) {
+export function CreateContact({ audience, closeHref }: CreateContactProps) {
   const session = useSession();
-  const [form, setForm] = useState({ email: '', audience: '' } as Entered);
+  const [form, setForm] = useState({ email: '', audience: audience?.id ?? '' } as Entered);
   const [checked, setChecked] = useState<Created>();
   /** One key per check, so that a second click creates nothing. */
   const [idempotencyKey, setIdempotencyKey] = useState('');
@@ -37,10 +43,12 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
   const scope = missingScope('contacts:write') ?? missingScope('audiences:read');
   const audiences = useRequest('/api/audiences/search', scope ? null : { limit: MAX_AUDIENCES });
 
-  useLoss(Object.values(form).some((text) => text !== '') ? UNSAVED : null);
+  useLoss(Object.values({ ...form, audience: '' }).some((text) => text !== '') ? UNSAVED : null);
 
   const offered = shownOf(audiences)?.data;
-  const audienceName = offered?.audiences.find(({ id }) => id === form.audience)?.name ?? '';
+  const listed: readonly AudienceName[] = offered?.audiences ?? [];
+  const choices = audience && !listed.some(({ id }) => id === audience.id) ? [audience, ...listed] : listed;
+  const audienceName = choices.find(({ id }) => id === form.audience)?.name ?? '';
 
   const errorOf = (name: string) => error?.fields?.find((field) => field.name === name)?.text;
   const change = (name: keyof Entered) => (text: string) => {
@@ -98,7 +106,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
               onChange={(event) => change('audience')(event.currentTarget.value)}
             >
               <option value="">Choose one</option>
-              {offered?.audiences.map(({ id, name }) => (
+              {choices.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}
                 </option>

@@ -1,9 +1,10 @@
 /** Filters of a list: a button to add a filter, with suggested values, and a chip for each active filter. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RequestOf } from '../api.js';
+import type { OperationPath, RequestOf } from '../api.js';
 import { count, isDate } from '../format.js';
 import { param, setParams } from '../router.js';
+import { missingScope } from '../session.js';
 import { type Answer, shownOf, useRequest } from '../use-request.js';
 import { Form } from './form.js';
 import { Failed } from './states.js';
@@ -23,8 +24,11 @@ export interface FilterField {
   placeholder?: string;
   /** The allowed values. Other values are ignored. */
   options?: readonly (readonly [value: string, label: string])[];
-  /** Suggests values by number of contacts: by the beginnings of words, by whole values, or only existing values. */
-  facet?: 'words' | 'whole' | 'closed';
+  /**
+   * Suggests values by number of contacts: by the beginnings of words, by whole values, or only existing values. With `audiences`, the
+   * values are ids of audiences, found by name.
+   */
+  facet?: 'words' | 'whole' | 'closed' | 'audiences';
   /** Renders the value for people. */
   show?(value: string): ComponentChildren;
   /**
@@ -69,6 +73,9 @@ export function FilterButton(props: FilterButtonProps) {
 function FilterForm({ fields, within, close }: FilterButtonProps & { close(): void }) {
   const [field, setField] = useState(fields[0] as FilterField);
   const [typed, setTyped] = useState('');
+  const offered = fields.filter(
+    ({ facet }) => facet !== 'audiences' || missingScope('audiences:read') === null,
+  );
   const select = useRef<HTMLSelectElement>(null);
   useEffect(() => select.current?.focus(), []);
   const [values, counted] = useValues(field, typed.trim(), within);
@@ -91,8 +98,17 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
       ? chosen.length + (none_of?.length ?? 0) >= MAX_FILTERS
       : isMany && (chosen.length + 1) * (any_of?.length ?? 1) > MAX_FILTERS);
   const takesText = !field.options && field.facet !== 'closed';
+  const text = typed.trim();
+  // An audience is meant by its whole name.
+  const named = field.facet === 'audiences' ? values?.filter(([, label]) => isSame(label, text)) : [[text]];
+  const [meant] = named?.length === 1 ? (named[0] ?? []) : [];
+  /** Takes the text. Without text, the values that were chosen stay. */
+  function submit() {
+    if (text === '') close();
+    else if (meant !== undefined) apply(meant);
+  }
   return (
-    <Form onSubmit={() => takesText && apply(typed.trim())}>
+    <Form onSubmit={submit}>
       <div class="row wraps">
         <select
           ref={select}
@@ -105,7 +121,7 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
             setCondition('is');
           }}
         >
-          {fields.map(({ name, label }) => (
+          {offered.map(({ name, label }) => (
             <option key={name} value={name}>
               {label}
             </option>
@@ -123,23 +139,26 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
           </select>
         )}
         {takesText && (
-          <>
-            <input
-              type={(field.type ?? 'text') as 'text'}
-              aria-label={field.label}
-              placeholder={field.placeholder}
-              autocomplete="off"
-              spellcheck={false}
-              maxLength={200}
-              required
-              pattern=".*\S.*"
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />
-            <button type="submit" disabled={isFull && !chosen.includes(typed.trim())}>
-              Apply
-            </button>
-          </>
+          <input
+            type={(field.type ?? 'text') as 'text'}
+            aria-label={field.label}
+            placeholder={field.placeholder}
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={200}
+            required={!isMany || chosen.length === 0}
+            pattern=".*\S.*"
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        )}
+        {(takesText || isMany) && (
+          <button
+            type="submit"
+            disabled={text !== '' && (meant === undefined || (isFull && !chosen.includes(meant)))}
+          >
+            Apply
+          </button>
         )}
       </div>
       {isFull && (
@@ -174,6 +193,12 @@ const MAX_FILTERS = 10;
 const CONDITIONS = ['is', 'is any of', 'is not'] as const;
 type Condition = (typeof CONDITIONS)[number];
 
+/** Audiences that are offered at a time. */
+const MAX_AUDIENCES = 20;
+
+const isSame = (label: ComponentChildren, text: string) =>
+  typeof label === 'string' && label.toLowerCase() === text.toLowerCase();
+
 type Value = readonly [value: string, label: ComponentChildren, contacts?: number];
 
 /** Suggested values for a field, most frequent first; undefined if unknown. */
@@ -181,16 +206,25 @@ function useValues(
   field: FilterField,
   typed: string,
   within?: FilterButtonProps['within'],
-): [values: readonly Value[] | undefined, counted: Answer<typeof PATH>] {
+): [values: readonly Value[] | undefined, counted: Pick<Answer<OperationPath>, 'state' | 'error' | 'retry'>] {
   const name = field.name as FacetField;
-  const words = useSettled(field.facet === 'words' ? typed : '');
+  const isAudience = field.facet === 'audiences';
+  const words = useSettled(field.facet === 'words' || isAudience ? typed : '');
+  const audiences = useRequest(
+    '/api/audiences/search',
+    isAudience ? { ...(words !== '' && { query: words }), include_counts: true, limit: MAX_AUDIENCES } : null,
+  );
   const counted = useRequest(
     PATH,
-    within && field.facet
+    within && field.facet && !isAudience
       ? { ...within(name), ...(words !== '' && { [name]: words }), limit: 1, facets: [name] }
       : null,
   );
   if (field.options) return [field.options, counted];
+  if (isAudience) {
+    const found = shownOf(audiences)?.data.audiences;
+    return [found?.map(({ id, name, member_count }): Value => [id, name, member_count]), audiences];
+  }
   const begins = field.facet === 'whole' ? typed.toLowerCase() : '';
   // While another letter is typed, the previous suggestions stay if the filters are the same.
   const { data } = shownOf(counted) ?? {};

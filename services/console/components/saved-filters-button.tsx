@@ -5,24 +5,52 @@ import { useSession } from '../session.js';
 import { Form } from './form.js';
 import { Popover } from './toolbar.js';
 
-const MAX_NAME_LENGTH = 60;
+/** Maximum characters of a name, as in the API. */
+const MAX_NAME_LENGTH = 100;
 
+/** The filters of this view that a person named, kept in the browser. */
 export function SavedFiltersButton() {
-  const [name, setName] = useState('');
   const { organizationId } = useSession();
   const [saved, setSaved] = useState(() => savedFilters(organizationId));
   const filters = saved.filter((filter) => filter.path === path.value);
   return (
     <Popover label="Saved">
-      {filters.length === 0 && <p class="note">No saved filters in this view.</p>}
+      <SavedFilters
+        filters={filters.map(({ name, path, search }) => ({
+          name,
+          href: `${href(path)}${search && `?${search}`}`,
+        }))}
+        onForget={(name) => setSaved(removeFilter(organizationId, { name, path: path.value }))}
+        onSave={(name) => setSaved(saveFilter(organizationId, name, path.value, address.value.params))}
+        note="Kept in this browser."
+      />
+    </Popover>
+  );
+}
+
+interface SavedFiltersProps {
+  /** Undefined until they are read. */
+  filters: readonly { name: string; href: string }[] | undefined;
+  disabled?: boolean;
+  onForget(name: string): unknown;
+  onSave(name: string): unknown;
+  note: string;
+}
+
+export function SavedFilters({ filters, disabled = false, onForget, onSave, note }: SavedFiltersProps) {
+  const [name, setName] = useState('');
+  return (
+    <>
+      {filters?.length === 0 && <p class="note">No saved filters in this view.</p>}
       <ul class="saved">
-        {filters.map((filter) => (
+        {filters?.map((filter) => (
           <li key={filter.name}>
-            <a href={`${href(filter.path)}${filter.search && `?${filter.search}`}`}>{filter.name}</a>
+            <a href={filter.href}>{filter.name}</a>
             <button
               type="button"
               aria-label={`Forget ${filter.name}`}
-              onClick={() => setSaved(removeFilter(organizationId, filter))}
+              disabled={disabled}
+              onClick={() => onForget(filter.name)}
             >
               ×
             </button>
@@ -32,7 +60,7 @@ export function SavedFiltersButton() {
       <Form
         class="row"
         onSubmit={() => {
-          setSaved(saveFilter(organizationId, name.trim(), path.value, address.value.params));
+          onSave(name.trim());
           setName('');
         }}
       >
@@ -43,12 +71,15 @@ export function SavedFiltersButton() {
           pattern=".*\S.*"
           maxLength={MAX_NAME_LENGTH}
           autocomplete="off"
+          disabled={disabled}
           value={name}
           onInput={(event) => setName(event.currentTarget.value)}
         />
-        <button type="submit">Save these filters</button>
+        <button type="submit" disabled={disabled}>
+          Save these filters
+        </button>
       </Form>
-      <p class="note">Kept in this browser.</p>
-    </Popover>
+      <p class="note">{note}</p>
+    </>
   );
 }

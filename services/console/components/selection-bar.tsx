@@ -1,26 +1,35 @@
 /** Actions for the selected contacts. */
+import { useEffect } from 'preact/hooks';
 import { downloadContacts } from '../export.js';
 import { count, plural } from '../format.js';
+import { focusSelection } from '../keys.js';
 import { type AudienceName, changeMembers, targetOf } from '../memberships.js';
 import type { Notice } from '../notice.js';
 import type { Chosen } from '../selection.js';
 import { missingScopeOf, useSession } from '../session.js';
 import { AddToAudience, AUDIENCE_SCOPES } from './add-to-audience.js';
 import { AudiencePicker } from './audience-picker.js';
+import { ScopedButton } from './states.js';
 import { ExportButton, Popover } from './toolbar.js';
 
 interface SelectionBarProps {
+  /** The audience whose members are listed. */
+  audience?: AudienceName;
   /** The selection of all matches. */
   everything: Chosen & { kind: 'all' };
 }
 
-export function SelectionBar({ everything }: SelectionBarProps) {
+export function SelectionBar({ everything, audience }: SelectionBarProps) {
   const session = useSession();
   const { selection } = session;
   const chosen = selection.chosen.value;
   const total = selection.count.value;
+  const isAll = chosen.kind === 'all';
+  // The button that selected all is gone, and the focus with it.
+  useEffect(() => {
+    if (isAll && document.activeElement === document.body) focusSelection();
+  }, [isAll]);
   if (total === 0) return null;
-  const scope = missingScopeOf(AUDIENCE_SCOPES);
 
   /** The selection may change while the action runs. */
   async function run(change: () => Promise<Notice>) {
@@ -28,6 +37,8 @@ export function SelectionBar({ everything }: SelectionBarProps) {
     const isDone = await session.perform('the audience was changed', change);
     if (isDone && selection.version === version) selection.clear();
   }
+  const remove = (from: AudienceName) =>
+    void run(() => changeMembers(session, 'remove', from, targetOf(chosen)));
   return (
     <section class="selection" aria-label="Selection" aria-keyshortcuts="a">
       <strong role="status">{plural(total, 'contact')} selected</strong>
@@ -40,20 +51,26 @@ export function SelectionBar({ everything }: SelectionBarProps) {
         <AddToAudience label="Add to audience" run={run}>
           {(picker) => picker(targetOf(chosen))}
         </AddToAudience>
-        <Popover label="Remove from audience" needs={scope}>
-          {(close) => (
-            <AudiencePicker
-              label="Remove from an audience"
-              verb="Remove from"
-              disabled={false}
-              isOpen
-              onPick={(audience: AudienceName) => {
-                close();
-                void run(() => changeMembers(session, 'remove', audience, targetOf(chosen)));
-              }}
-            />
-          )}
-        </Popover>
+        {audience ? (
+          <ScopedButton scopes={AUDIENCE_SCOPES} onClick={() => remove(audience)}>
+            Remove from this audience
+          </ScopedButton>
+        ) : (
+          <Popover label="Remove from audience" needs={missingScopeOf(AUDIENCE_SCOPES)}>
+            {(close) => (
+              <AudiencePicker
+                label="Remove from an audience"
+                verb="Remove from"
+                disabled={false}
+                isOpen
+                onPick={(picked) => {
+                  close();
+                  remove(picked);
+                }}
+              />
+            )}
+          </Popover>
+        )}
         {chosen.kind === 'all' ? (
           <ExportButton source={chosen.source} />
         ) : (

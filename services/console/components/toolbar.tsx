@@ -27,6 +27,16 @@ export function CurlButton({ url, body }: { url: string; body: object }) {
   );
 }
 
+const FILES: readonly (readonly [ExportFormat, label: string])[] = [
+  ['csv', 'CSV'],
+  ['ndjson', 'NDJSON'],
+];
+/** Files that network_a takes as an upload, for audiences of its own. */
+const NETWORK_LISTS: typeof FILES = [
+  ['network-a-contacts', 'People'],
+  ['network-a-companies', 'Companies'],
+];
+
 export function ExportButton({ source }: { source: ExportSource }) {
   const session = useSession();
   const [progress, setProgress] = useState<string>();
@@ -51,22 +61,26 @@ export function ExportButton({ source }: { source: ExportSource }) {
     }
     setRunning(undefined);
   }
+  const button = ([format, label]: (typeof FILES)[number]) => (
+    <button key={format} type="button" disabled={running !== undefined} onClick={() => void run(format)}>
+      {label}
+    </button>
+  );
   return (
     <Popover label="Export">
       <p class="note">Every row that matches, in this order.</p>
-      <div class="row">
-        <button type="button" disabled={running !== undefined} onClick={() => void run('csv')}>
-          CSV
+      <div class="row">{FILES.map(button)}</div>
+      {source.path === '/api/contacts/search' && (
+        <>
+          <p class="note">Lists to upload to Network A, with hashed emails.</p>
+          <div class="row">{NETWORK_LISTS.map(button)}</div>
+        </>
+      )}
+      {running && (
+        <button type="button" onClick={() => running.abort()}>
+          Stop
         </button>
-        <button type="button" disabled={running !== undefined} onClick={() => void run('ndjson')}>
-          NDJSON
-        </button>
-        {running && (
-          <button type="button" onClick={() => running.abort()}>
-            Stop
-          </button>
-        )}
-      </div>
+      )}
       <p class="note" role="status">
         {progress}
       </p>

@@ -1,5 +1,5 @@
 /** Companies by domain: who engaged with ads, who visited, and whom the organization knows. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { CompanyActivity, CompanySort } from '../../companies/schema.js';
 import type { Contact } from '../../contacts/schema.js';
 import type { Visit } from '../../visits/schema.js';
@@ -19,6 +19,7 @@ import { Empty, NoMatch, NoPermission, NothingYet, Trouble } from '../components
 import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fullName, minute, NONE, plural, rangeText } from '../format.js';
+import { focusSelection } from '../keys.js';
 import { failureNotice } from '../notice.js';
 import { href, pageParam, param } from '../router.js';
 import { missingScopeOf, organizationId, useSession } from '../session.js';
@@ -213,6 +214,10 @@ async function readDomains(
 function ChosenCompanies({ chosen, total, filters, choose }: ChosenCompaniesProps) {
   const session = useSession();
   const [isReading, setReading] = useState(false);
+  // A disabled button loses the focus, and the button that selected all is gone.
+  useEffect(() => {
+    if (!isReading && chosen.length > 0 && document.activeElement === document.body) focusSelection();
+  }, [isReading]);
   if (chosen.length === 0) return null;
   const most = Math.min(total, MAX_DOMAINS);
   async function chooseAll() {

@@ -8,18 +8,19 @@ import { ContactCard } from '../components/contact-card.js';
 import { CreateContact } from '../components/create-contact.js';
 import { EndlessList } from '../components/endless-list.js';
 import { FilterButton, FilterChips, type FilterField, namesOf } from '../components/filters.js';
-import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, SelectFilter } from '../components/search-box.js';
 import { SelectionBar } from '../components/selection-bar.js';
-import { NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
+import { SharedFiltersButton } from '../components/shared-filters-button.js';
+import { Empty, NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { classLabel, fullName, minute, plural } from '../format.js';
 import { Marked, wordsOf } from '../highlight.js';
-import { hasParam, hrefWith, param } from '../router.js';
+import type { AudienceName } from '../memberships.js';
+import { hasParam, href, hrefWith, param } from '../router.js';
 import { segmentOf, valuesOf } from '../segment.js';
 import { missingScope, organizationId, useSession } from '../session.js';
-import { usePages } from '../use-request.js';
+import { shownOf, usePages, useRequest } from '../use-request.js';
 
 const PAGE = 100;
 const PRESENCE = [
@@ -40,17 +41,33 @@ const FILTERS: readonly FilterField[] = [
   { name: 'company_industry', label: 'Industry', facet: 'words', values: 'any' },
   { name: 'city', label: 'City', facet: 'words', values: 'any' },
   { name: 'state_region', label: 'State or region', facet: 'words', values: 'any' },
-  { name: 'postal_code', label: 'Postal code' },
-  { name: 'email', label: 'Email' },
+  { name: 'postal_code', label: 'Postal code', values: 'any' },
+  { name: 'email', label: 'Email', values: 'any' },
+  {
+    name: 'audience_id',
+    label: 'Audience',
+    facet: 'audiences',
+    show: (id) => <AudienceTitle id={id} />,
+    values: 'any',
+  },
   { name: 'has', label: 'Has', options: PRESENCE, values: 'all' },
   { name: 'lacks', label: 'Lacks', options: PRESENCE, values: 'all' },
   { name: 'created_after', label: 'Created from (UTC)', type: 'date' },
   { name: 'created_before', label: 'Created before (UTC)', type: 'date' },
-  { name: 'data_import_id', label: 'Import' },
+  { name: 'data_import_id', label: 'Import', values: 'any' },
 ];
+/** The name of an audience, or its id until the name is known. */
+function AudienceTitle({ id }: { id: string }) {
+  const answer = useRequest(
+    '/api/audiences/get',
+    missingScope('audiences:read') ? null : { audience_id: id },
+  );
+  return <>{shownOf(answer)?.data.audience.name ?? id}</>;
+}
+
 /** Orders, each with its fields of the request. */
 const SORTS = [
-  ['', 'newest', {}],
+  ['', 'newest', { sort_by: undefined, sort_direction: undefined }],
   ['oldest', 'oldest', { sort_by: 'created_at', sort_direction: 'asc' }],
   ['changed', 'last changed', { sort_by: 'updated_at', sort_direction: 'desc' }],
   ['name', 'last name', { sort_by: 'last_name', sort_direction: 'asc' }],
@@ -202,17 +219,36 @@ function PartialNote({ answer }: { answer: SearchResponse | undefined }) {
   );
 }
 
-export function Contacts() {
+/** Query and filters of the address, except those of one field. */
+function filtersOf(except?: string, list?: { audience_id: string }) {
+  const query = param('query');
+  return { ...(query === '' ? {} : { query }), ...segmentOf(FILTERS, except, list) };
+}
+
+/** Order of the address. A search with a query has an order of its own. */
+function orderOf() {
+  const [, , order] = SORTS.find(([name]) => name === param('sort')) ?? SORTS[0];
+  return param('query') === '' ? order : {};
+}
+
+export const Contacts = () => <ContactList />;
+
+interface ContactListProps {
+  /** Lists only the members of this audience. */
+  audience?: AudienceName;
+  /** Shown above the list. */
+  head?: ComponentChildren;
+}
+
+export function ContactList({ audience, head }: ContactListProps) {
   const scope = missingScope('contacts:read');
   const query = param('query');
   const within = (field?: string) => ({
     organization_id: organizationId.value,
-    ...(query === '' ? {} : { query }),
-    ...segmentOf(FILTERS, field),
+    ...filtersOf(field, audience && { audience_id: audience.id }),
   });
   const filtered = within();
-  const [, , order] = SORTS.find(([name]) => name === param('sort')) ?? SORTS[0];
-  const body = { ...filtered, ...(query === '' ? order : {}), limit: PAGE };
+  const body = { ...filtered, ...orderOf(), limit: PAGE };
   const explained = query === '' ? body : { ...body, explain: true };
   const pages = usePages('/api/contacts/search', scope ? null : explained, foundContacts);
   const columns = useColumns('contacts', COLUMNS);
@@ -223,7 +259,7 @@ export function Contacts() {
     kind: 'all',
     filter,
     total: isWhole ? (pages.total ?? 0) : 0,
-    source: { name: 'contacts', path: '/api/contacts/search', body },
+    source: { name: audience?.name ?? 'contacts', path: '/api/contacts/search', body },
   } as const;
   const answered = JSON.stringify(pages.of);
   useEffect(() => {
@@ -233,13 +269,19 @@ export function Contacts() {
   useEffect(() => () => selection.clear(), []);
   const selected = param('contact');
   const isCreating = selected === '' && param('new') !== '';
-  if (scope) return <NoPermission scope={scope} what="contacts" />;
+  if (scope)
+    return (
+      <div class="view">
+        {head}
+        <NoPermission scope={scope} what="contacts" />
+      </div>
+    );
   return (
     <div class={selected === '' && !isCreating ? 'view' : 'view with-panel'}>
       <div class="list-side">
+        {head ?? <h1 class="hidden">Contacts</h1>}
         <div class="toolbar">
-          <h1 class="hidden">Contacts</h1>
-          <SearchBox label="Search contacts" />
+          <SearchBox label={audience ? 'Search members' : 'Search contacts'} />
           <FilterButton fields={FILTERS} within={within} />
           <SelectFilter
             name="sort"
@@ -255,19 +297,31 @@ export function Contacts() {
               New contact
             </ScopedLink>
             <ColumnsButton list="contacts" columns={COLUMNS} />
-            <SavedFiltersButton />
+            {!audience && (
+              <SharedFiltersButton
+                view="contacts"
+                filterOf={() => ({ ...filtersOf(), ...orderOf() })}
+                paramsOf={({ query, sort_by: by, sort_direction: direction, ...filters }) => ({
+                  query,
+                  sort: SORTS.find(
+                    ([, , order]) => order.sort_by === by && order.sort_direction === direction,
+                  )?.[0],
+                  ...valuesOf(FILTERS, filters),
+                })}
+              />
+            )}
             <ExportButton source={everything.source} />
             <CurlButton url="/api/contacts/search" body={body} />
           </div>
         </div>
         <FilterChips
           fields={FILTERS}
-          shown={pages.of && valuesOf(FILTERS, pages.of)}
-          total={pages.total === undefined ? undefined : plural(pages.total, 'contact')}
+          shown={pages.of && valuesOf(FILTERS, audience ? { ...pages.of, audience_id: null } : pages.of)}
+          total={pages.total === undefined ? undefined : plural(pages.total, audience ? 'member' : 'contact')}
         />
         <PartialNote answer={pages.answer} />
         <EndlessList
-          label="Contacts"
+          label={audience ? 'Members' : 'Contacts'}
           columns={columns}
           pages={pages}
           keyOf={({ contact }) => contact.contact_id}
@@ -275,14 +329,21 @@ export function Contacts() {
           empty={
             hasParam('query', ...FILTER_NAMES) ? (
               <NoMatch what="contacts" clear={['query', ...FILTER_NAMES]} />
+            ) : audience ? (
+              <Empty>
+                <p>Nobody is in this audience.</p>
+                <p>
+                  Select people in <a href={href('/contacts')}>Contacts</a>, and choose Add to audience.
+                </p>
+              </Empty>
             ) : (
               <NothingYet stream="contacts">This organization has no contacts yet.</NothingYet>
             )
           }
         />
-        <SelectionBar everything={everything} />
+        <SelectionBar everything={everything} audience={audience} />
       </div>
-      {isCreating && <CreateContact closeHref={hrefWith({ new: null })} />}
+      {isCreating && <CreateContact audience={audience} closeHref={hrefWith({ new: null })} />}
       {selected !== '' && (
         <ContactCard key={selected} contactId={selected} closeHref={hrefWith({ contact: null })} />
       )}

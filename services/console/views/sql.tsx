@@ -14,6 +14,7 @@ import { type Column, FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { downloadRows } from '../export.js';
 import { plural } from '../format.js';
+import { audienceHref } from '../memberships.js';
 import { href, param, setParams } from '../router.js';
 import { missingScopeOf } from '../session.js';
 import { useRequest } from '../use-request.js';
@@ -148,7 +149,7 @@ interface ResultProps {
 /** The page for an id, by the name of its column. */
 const PAGES: Record<string, (id: string) => string> = {
   contact_id: (contact) => href('/contacts', { contact }),
-  audience_id: (audience) => href('/audiences', { audience }),
+  audience_id: audienceHref,
   campaign_id: (campaign_id) => href('/advertising/campaign', { campaign_id }),
   creative_id: (creative_id) => href('/advertising/creative', { creative_id }),
   company_id: (company_id) => href('/advertising/company', { company_id }),

@@ -12,13 +12,14 @@ import {
   filterValue,
   namesOf,
 } from '../components/filters.js';
-import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
+import { SharedFiltersButton } from '../components/shared-filters-button.js';
 import { NoMatch, NoPermission, NothingYet } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { daysBefore, minute, NONE, plural } from '../format.js';
-import { hasParam, href, param } from '../router.js';
+import { audienceHref } from '../memberships.js';
+import { hasParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { shownOf, usePages, useRequest } from '../use-request.js';
 
@@ -76,7 +77,7 @@ const filterValues = ({
   created_after: from,
   created_before: to,
   ...filters
-}: RequestOf<typeof PATH>): FilterValues => ({
+}: Partial<RequestOf<typeof PATH>>): FilterValues => ({
   ...filters,
   from: from?.slice(0, 10),
   to: to && daysBefore(to.slice(0, 10), 1),
@@ -103,7 +104,19 @@ export function Visits() {
         <FilterButton fields={FILTERS} />
         <div class="actions">
           <ColumnsButton list="visits" columns={allColumns} />
-          <SavedFiltersButton />
+          <SharedFiltersButton
+            view="visits"
+            filterOf={() => {
+              const { organization_id: _, limit: __, ...filter } = requestOf().body;
+              return filter;
+            }}
+            paramsOf={({ start_url: query, has_recording: recording, ...filter }) => ({
+              query,
+              ...filterValues(filter),
+              // A parameter that is false is left out.
+              has_recording: recording == null ? null : String(recording),
+            })}
+          />
           <ExportButton source={{ name: 'visits', path: '/api/website-visits/search', body }} />
           <CurlButton url="/api/website-visits/search" body={body} />
         </div>
@@ -146,9 +159,7 @@ const columnsOf = (audienceNames: ReadonlyMap<string, string>): readonly Column<
       audienceId === null ? (
         NONE
       ) : (
-        <a href={href('/audiences', { audience: audienceId })}>
-          {audienceNames.get(audienceId) ?? audienceId}
-        </a>
+        <a href={audienceHref(audienceId)}>{audienceNames.get(audienceId) ?? audienceId}</a>
       ),
   },
   {

@@ -232,14 +232,20 @@ async function bulk(driver: Driver, isAll: boolean, how: (typeof BULK_HOWS)[numb
   if (driver.faults.length === 0) await undo(driver, act, random.chance(0.5) ? others : undefined);
 }
 
-/** Opens the card of a contact or audience that is shown, and returns its id. */
-async function openRow(driver: Driver, table: string, name: string): Promise<string> {
+type Kind = 'Contact' | 'Audience';
+
+/** The card of a contact, or the facts on the page of an audience. */
+const cardOf = ({ page }: Driver, kind: Kind) =>
+  page.getByRole(kind === 'Audience' ? 'region' : 'complementary', { name: kind, exact: true });
+
+/** Opens the card of a contact or the page of an audience that is shown, and returns its id. */
+async function openRow(driver: Driver, table: string, name: Kind): Promise<string> {
   const { page, random } = driver;
   await goTo(driver, table);
   const links = page.getByRole('table', { name: table }).locator('tbody a[href*="="]:not([href^="mailto"])');
   await links.first().waitFor();
   await links.nth(random.below(Math.min(12, await links.count()))).click();
-  await page.getByRole('complementary', { name }).getByRole('heading').first().waitFor();
+  await cardOf(driver, name).waitFor();
   return new URL(page.url()).searchParams.get(name.toLowerCase()) ?? '';
 }
 
@@ -269,12 +275,8 @@ async function collect(driver: Driver, isShared: boolean): Promise<void> {
 
 const DELETE_HOWS = ['plain', 'others before', 'leave', 'cut after', 'others erase'] as const;
 
-async function deleteOne(
-  driver: Driver,
-  kind: 'Contact' | 'Audience',
-  how: (typeof DELETE_HOWS)[number],
-): Promise<void> {
-  const { page, random, proxy } = driver;
+async function deleteOne(driver: Driver, kind: Kind, how: (typeof DELETE_HOWS)[number]): Promise<void> {
+  const { random, proxy } = driver;
   let id = '';
   const opened = await driver.step(`open a card of ${kind}`, async () => {
     id = await openRow(driver, `${kind}s`, kind);
@@ -289,7 +291,7 @@ async function deleteOne(
   if (how === 'others before') await meanwhile(driver, act, `/api/${kind.toLowerCase()}s/update`, update);
   if (how === 'leave') proxy.arm(/\/delete$/, 'hold after', 1);
   if (how === 'cut after') proxy.arm(/\/delete$/, 'cut after', 1);
-  const card = page.getByRole('complementary', { name: kind });
+  const card = cardOf(driver, kind);
   const asked = await driver.step(`delete it, ${how}`, async () => {
     await card.getByRole('button', { name: 'Delete', exact: true }).click();
     await card.getByRole('button', { name: `Delete the ${kind.toLowerCase()}` }).click();
@@ -337,18 +339,14 @@ async function lateAnswer(driver: Driver, kind: string, id = ''): Promise<void> 
 const EDIT_HOWS = ['plain', 'others the same', 'others another', 'cut after'] as const;
 
 /** Types into a form of a card, while somebody else may change the same or another field. */
-async function edit(
-  driver: Driver,
-  kind: 'Contact' | 'Audience',
-  how: (typeof EDIT_HOWS)[number],
-): Promise<void> {
-  const { page, random, proxy } = driver;
+async function edit(driver: Driver, kind: Kind, how: (typeof EDIT_HOWS)[number]): Promise<void> {
+  const { random, proxy } = driver;
   const [label, field, otherField] =
     kind === 'Contact'
       ? ['Job title', 'job_title', 'city']
       : ['Description', 'description', 'tracking_utm_value'];
   let id = '';
-  const card = page.getByRole('complementary', { name: kind });
+  const card = cardOf(driver, kind);
   const opened = await driver.step(`edit a card of ${kind}`, async () => {
     id = await openRow(driver, `${kind}s`, kind);
     await card.getByRole('button', { name: 'Edit' }).click();
