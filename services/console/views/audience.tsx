@@ -51,8 +51,9 @@ function Members({ id }: { id: string }) {
       {audience && <Facts audience={audience} />}
     </>
   );
-  if (answer.state === 'failed') return <div class="view">{head}</div>;
-  return <ContactList audience={{ id, name: audience?.name ?? id }} head={head} />;
+  // The list comes with the facts, so that it does not move when they arrive.
+  if (!audience) return <div class="view">{head}</div>;
+  return <ContactList audience={audience} head={head} />;
 }
 
 function Facts({ audience }: { audience: Audience }) {
@@ -61,7 +62,7 @@ function Facts({ audience }: { audience: Audience }) {
   // Undo adds the members again.
   const canUndo = members <= MAX_IDS && missingScope('contacts:read') === null;
   return (
-    <section aria-label="Audience">
+    <section class="audience" aria-label="Audience">
       {audience.description && <p class="lead">{audience.description}</p>}
       <dl class="facts-row">
         <Fact label="Members">{count(members)}</Fact>
