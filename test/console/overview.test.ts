@@ -8,7 +8,7 @@ const BLOCKS = [
   'Visits a day',
   'Newly engaged companies',
   'Audiences',
-  'Rejected records',
+  'Last imports',
   'How fresh the data is',
 ] as const;
 
@@ -83,7 +83,7 @@ describe('The overview of the console', function () {
       ['Visits a day', /\/visits$/],
       ['Newly engaged companies', /\/companies\?start=/],
       ['Audiences', /\/audiences$/],
-      ['Rejected records', /\/operate\?tab=rejections$/],
+      ['Last imports', /\/imports$/],
       ['How fresh the data is', /\/status$/],
     ] as const) {
       await c.open('/overview');
@@ -134,7 +134,7 @@ describe('The overview of the console', function () {
     for (const [name, scope] of [
       ['Visits a day', 'visits:read'],
       ['Newly engaged companies', 'visits:read'],
-      ['Rejected records', 'ingest:write'],
+      ['Last imports', 'contacts:read'],
     ] as const)
       await block(name).getByText(scope).waitFor();
     await c.page.unroute('**/api/audiences/search');

@@ -86,7 +86,7 @@ export function Audiences() {
           <h1 class="hidden">Audiences</h1>
           <SearchBox label="Search audiences" resets={['page']} />
           <div class="actions">
-            <ScopedLink href={hrefWith({ new: true })} scopes={['audiences:write']}>
+            <ScopedLink isPrimary href={hrefWith({ new: true })} scopes={['audiences:write']}>
               New audience
             </ScopedLink>
             <ColumnsButton list="audiences" columns={allColumns} />

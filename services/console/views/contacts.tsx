@@ -291,6 +291,7 @@ export function ContactList({ audience, head }: ContactListProps) {
           />
           <div class="actions">
             <ScopedLink
+              isPrimary
               href={hrefWith({ new: true, contact: null })}
               scopes={['contacts:write', 'audiences:read']}
             >

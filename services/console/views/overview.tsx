@@ -6,20 +6,9 @@ import type { OperationPath, RequestOf, ResponseOf } from '../api.js';
 import { Bars, useVisitDays } from '../components/day-bars.js';
 import { Failed, ScopedLink } from '../components/states.js';
 import { Totals } from '../components/totals.js';
-import {
-  change,
-  count,
-  daysBefore,
-  daysBetween,
-  fieldLabel,
-  minute,
-  plural,
-  shortPeriod,
-  today,
-} from '../format.js';
+import { change, count, daysBefore, daysBetween, minute, plural, shortPeriod, today } from '../format.js';
 import { href } from '../router.js';
 import { missingScope, missingScopeOf, organizationId } from '../session.js';
-import { STREAMS } from '../streams.js';
 import { type Answer, shownOf, useRequest } from '../use-request.js';
 import { COMPANY_SCOPES } from '../view-scopes.js';
 
@@ -44,7 +33,7 @@ export function Overview() {
           <Visits />
           <Companies />
           <Audiences />
-          <Rejections />
+          <Imports />
           <Freshness answer={status} />
         </div>
       )}
@@ -357,30 +346,42 @@ function Audiences() {
   );
 }
 
-function Rejections() {
-  const missing = missingScope('ingest:write');
-  const answer = useRequest(
+/** The console ends the ids of its imports with the time and four letters. */
+const nameOfImport = (id: string) => id.replace(/-\d{4}-\d\d-\d\dT\d{4}-\w+$/, '');
+
+function Imports() {
+  const missing = missingScope('contacts:read');
+  const organization = { organization_id: organizationId.value };
+  const answer = useRequest('/api/imports/list', missing ? null : organization);
+  const rejected = useRequest(
     '/api/rejections/list',
-    missing ? null : { organization_id: organizationId.value, limit: ROWS },
+    missing || missingScope('ingest:write') ? null : { ...organization, limit: 1 },
   );
   return (
-    <Block
-      title="Rejected records"
-      to={href('/operate', { tab: 'rejections' })}
-      missing={missing}
-      what="The rejected records"
-      answer={answer}
-    >
-      {({ rejections }) => (
+    <Block title="Last imports" to={href('/imports')} missing={missing} what="The imports" answer={answer}>
+      {({ imports }) => (
         <>
-          <p>{rejections.length === 0 ? 'None in the last 30 days.' : 'The last of 30 days are'}</p>
+          <p>
+            {imports.length === 0 && 'No contact was imported yet. '}
+            {rejected.state === 'current' && (
+              <a href={href('/operate', { tab: 'rejections' })}>
+                {plural(rejected.data.total_count, 'record')} rejected in 30 days
+              </a>
+            )}
+            {missingScope('ingest:write') && (
+              <>
+                This key may not read what was rejected: it lacks <code>ingest:write</code>.
+              </>
+            )}
+          </p>
+          <Failed what="What was rejected" answer={rejected} />
           <ul class="rows">
-            {rejections.map(({ id, stream, code, rejected_at }) => (
+            {imports.slice(0, ROWS).map(({ import_id: id, contacts_count, imported_at }) => (
               <li key={id}>
-                <span>
-                  {STREAMS[stream as keyof typeof STREAMS]?.[0] ?? stream}: {fieldLabel(code)}
+                <a href={href('/contacts', { data_import_id: id })}>{nameOfImport(id)}</a>
+                <span title={`${minute(imported_at)} UTC`}>
+                  {plural(contacts_count, 'contact')}, {age(imported_at)}
                 </span>
-                <span>{minute(rejected_at)}</span>
               </li>
             ))}
           </ul>
@@ -412,13 +413,13 @@ function Freshness({ answer }: { answer: Answer<'/api/status'> }) {
       {({ streams, stores }) => {
         const deliveries = streams['network-a-deliveries'];
         const rows = [
-          ['Contacts', streams.contacts.last_accepted_at, false],
-          ['Visits', streams['website-visits'].last_created_at, true],
-          ['Ads', deliveries.last_date, true],
-          ['Currency rates', streams['currency-rates'].last_accepted_at, false],
+          ['Contacts', streams.contacts, streams.contacts.last_accepted_at, false],
+          ['Visits', streams['website-visits'], streams['website-visits'].last_created_at, true],
+          ['Ads', deliveries, deliveries.last_date, true],
+          ['Currency rates', streams['currency-rates'], streams['currency-rates'].last_accepted_at, false],
         ] as const;
         const away = Object.values(stores).filter((state) => state !== 'ok').length;
-        const stale = rows.filter(([, date, mayBeStale]) => date && mayBeStale && isStale(date));
+        const stale = rows.filter(([, , date, mayBeStale]) => date && mayBeStale && isStale(date));
         return (
           <>
             <p>
@@ -426,14 +427,16 @@ function Freshness({ answer }: { answer: Answer<'/api/status'> }) {
               {stale.length > 0 ? (
                 <span class="bad">{stale.map(([label]) => label).join(' and ')} are stale.</span>
               ) : (
-                'Nothing is stale.'
+                away === 0 && rows.every(([, { records }]) => records !== null) && 'Nothing is stale.'
               )}
             </p>
             <ul class="rows">
-              {rows.map(([label, date]) => (
+              {rows.map(([label, { records }, date]) => (
                 <li key={label}>
                   <span>{label}</span>
-                  <span title={date ?? undefined}>{date ? `newest ${age(date)}` : 'none yet'}</span>
+                  <span title={date ?? undefined}>
+                    {date ? `newest ${age(date)}` : records === 0 ? 'none yet' : 'not known now'}
+                  </span>
                 </li>
               ))}
             </ul>
