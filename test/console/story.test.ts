@@ -109,6 +109,7 @@ describe('What its users asked the console first, by keyboard alone', function (
       await looksRight();
 
       // “Upload this list.”
+      await goTo(link('← Audiences'));
       await goTo(link('Import'));
       await looksRight();
       await reach(c.page.locator('input[type=file]'));

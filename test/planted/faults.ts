@@ -169,7 +169,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     'act',
     'a late answer moves the reader',
     'console/router.ts',
-    'if (shown() === before) setParams(changes, options);',
+    'if (isShown()) setParams(changes, options);',
     'setParams(changes, options);',
   ),
   fault(
