@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import type { Caller } from '../support/gateway.js';
 
 /** Columns of a contact in SQL that the drawn writes change. */
@@ -6,7 +7,8 @@ export type CopiedContact = Record<(typeof COLUMNS)[number], unknown>;
 
 /** The contacts that a search finds, as SQL must show them, by id. */
 export async function searchedContacts(server: Caller, organization_id: string): Promise<CopiedContact[]> {
-  const { body } = await server.call('/api/contacts/search', { organization_id, limit: 1000 });
+  const { status, body, text } = await server.call('/api/contacts/search', { organization_id, limit: 1000 });
+  expect(status, text).to.equal(200);
   return (body.contacts as CopiedContact[])
     .map(
       (contact) => Object.fromEntries(COLUMNS.map((name) => [name, contact[name] ?? null])) as CopiedContact,
