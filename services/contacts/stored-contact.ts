@@ -8,6 +8,7 @@ import { companyId, newId } from '../shared/ids.js';
 import {
   type Deletion,
   isDeletion,
+  isStale,
   nextVersion,
   type OrderedRecord,
   orderOfRequest,
@@ -83,25 +84,30 @@ export function applyRecord(
   stored: StoredContact | Deletion | undefined,
   ordered: OrderedRecord<ContactRecord>,
 ): StoredContact | Deletion | null {
-  const version = nextVersion(stored, ordered);
-  if (version === null || isDeletion(version)) return version;
   const before = stored && !isDeletion(stored) ? stored : undefined;
   const { record, acceptedAt } = ordered;
+  const { import_id: importId } = record;
+  const isOfImport = before !== undefined && isAsImported(before, importId ?? '');
+  let version: ReturnType<typeof nextVersion>;
+  try {
+    version = nextVersion(stored, ordered);
+  } catch (error) {
+    // The record is older than the contact, but its sender relies on the contact, so the import may no longer delete the contact.
+    if (isStale(error) && before?.imported?.isChanged === false && !isOfImport)
+      return { ...before, imported: changedByOthers(before) };
+    throw error;
+  }
+  if (version === null || isDeletion(version)) return version;
   const after = {
     ...version,
     updatedMs: record.updated_at ? parseTimestamp(record.updated_at) : acceptedAt,
     audienceIds: joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []),
     body: mergeBody(before?.body ?? emptyBody(record.organization_id, record.contact_id), record),
-    imported: before && changedByOthers(before),
+    imported: isOfImport ? before.imported : before && changedByOthers(before),
   };
-  const { import_id: importId } = record;
   if (importId) {
-    if (!before) {
-      after.body.data_import_id = importId;
-      after.imported = { acceptedMs: acceptedAt, isChanged: false };
-    } else if (isAsImported(before, importId)) {
-      after.imported = before.imported;
-    }
+    after.body.data_import_id = before ? before.body.data_import_id : importId;
+    if (!before) after.imported = { acceptedMs: acceptedAt, isChanged: false };
   }
   return before && after.updatedMs < before.updatedMs
     ? { ...after, updatedMs: laterThan(before, after) }

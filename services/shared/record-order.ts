@@ -168,6 +168,10 @@ export const deletionAt = (now: number, before: Pick<RecordVersion, 'recordOrder
   recordOrder: orderOfRequest(now, before),
 });
 
+/** The mark of a record whose import is undone: a newer record, such as a row of the corrected file, is stored again. */
+export const deletionOfImport = (now: number, before: Pick<RecordVersion, 'recordOrder'>): Deletion =>
+  before.recordOrder === null ? deletionAt(now, before) : { recordOrder: before.recordOrder };
+
 /** Number of slots. The sequence of a record from HTTP or a file has 3 digits of slot, 1 of request and 6 of line. */
 export const SLOTS = 1000;
 const REQUESTS = 10;

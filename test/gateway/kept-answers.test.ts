@@ -16,6 +16,7 @@ const REQUESTS: Record<string, { body: Json; reads?: string }> = {
   '/api/contacts/erase': { body: { email: 'ada@acme.example' }, reads: 'contacts' },
   '/api/audiences/contacts/add-many': { body: { audience_id: 'aud', filter: {} }, reads: 'contacts' },
   '/api/audiences/contacts/remove-many': { body: { audience_id: 'aud', filter: {} }, reads: 'contacts' },
+  '/api/imports/undo': { body: { import_id: 'list' }, reads: 'contacts' },
   '/api/filters/save': { body: { name: 'A', contacts: {} } },
   '/api/filters/delete': { body: { view: 'contacts', name: 'A' } },
   '/api/keys/create': { body: { name: 'new', scopes: ['contacts:read'] } },
@@ -39,7 +40,9 @@ describe('An idempotency key of a request that failed', () => {
     const { call, ingest } = callerOf(gateway.url, key);
     await ingest('audiences', [{ id: 'aud', name: 'A' }]);
     const audience_ids = path.endsWith('remove-many') ? ['aud'] : [];
-    await ingest('contacts', [{ contact_id: 'ada', work_emails: ['ada@acme.example'], audience_ids }]);
+    await ingest('contacts', [
+      { contact_id: 'ada', work_emails: ['ada@acme.example'], audience_ids, import_id: 'list' },
+    ]);
     await call('/api/filters/save', REQUESTS['/api/filters/save']?.body ?? {});
     const made = await call('/api/keys/create', { organization_id, scopes: ['contacts:read'] });
     const { key_id } = made.body.api_key as Json;

@@ -217,6 +217,42 @@ export const imports = gatewaySuite('Imports of contacts', (start) => {
     expect(await undo('webinar')).to.deep.equal({ deleted: 0, left: 1 });
   });
 
+  it('rows that are loaded again after undo are stored, although their times are older than the undo', async () => {
+    const { load, undo, ids } = await newOrganization();
+    const dated = rows('a', 'b').map((row) => ({ ...row, updated_at: '2026-01-01T00:00:00Z' }));
+    await load('?import_id=crm', dated);
+    expect(await undo('crm')).to.deep.equal({ deleted: 2, left: 0 });
+    expect(await load('?import_id=crm', dated)).to.include({ accepted: 2, stale: 0 });
+    expect(await ids()).to.deep.equal(['a', 'b']);
+    expect(await undo('crm')).to.deep.equal({ deleted: 2, left: 0 });
+  });
+
+  it('a record that is too old to change the contact keeps it from undo, unless it is of the import', async () => {
+    const { load, undo, ids, list } = await newOrganization();
+    await load('?import_id=new', rows('a', 'b', 'c'));
+    const old = (id: string) => [{ contact_id: id, city: 'Oslo', updated_at: '2020-01-01T00:00:00Z' }];
+    await load('', old('a'));
+    await load('?import_id=other', old('b'));
+    await load('?import_id=new', old('c'));
+    expect(await list()).to.deep.equal([['new', 3, 1]]);
+    expect(await undo('new')).to.deep.equal({ deleted: 1, left: 2 });
+    expect(await ids()).to.deep.equal(['a', 'b']);
+  });
+
+  it('a row with an import_id and a data_import_id moves no contact to another import', async () => {
+    const { load, undo, all, list } = await newOrganization();
+    await load('?import_id=one', rows('a', 'b'));
+    await load('', [
+      { contact_id: 'a', import_id: 'one', data_import_id: 'two' },
+      { contact_id: 'b', import_id: 'one', data_import_id: null },
+      { contact_id: 'c', import_id: 'one', data_import_id: 'two' },
+    ]);
+    expect((await all()).map((each) => each.data_import_id)).to.deep.equal(['one', 'one', 'one']);
+    expect(await list()).to.deep.equal([['one', 3, 3]]);
+    expect(await undo('two')).to.deep.equal({ deleted: 0, left: 0 });
+    expect(await undo('one')).to.deep.equal({ deleted: 3, left: 0 });
+  });
+
   it('the deletion of an audience is no change of its contacts', async () => {
     const { ask, load, undo } = await newOrganization();
     const { audience_id } = await ask('/api/audiences/create', { name: 'Webinar' });

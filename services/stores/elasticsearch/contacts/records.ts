@@ -4,7 +4,13 @@ import type { Contact, ContactRecord } from '../../../contacts/schema.js';
 import { applyRecord, isAsImported } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord, uniqueIdentifiers } from '../../../contacts/suppression.js';
 import type { Json } from '../../../shared/json.js';
-import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
+import {
+  type Deletion,
+  deletionAt,
+  deletionOfImport,
+  isDeletion,
+  type OrderedRecord,
+} from '../../../shared/record-order.js';
 import { PartialWriteError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
 import type { SuppressionCheck } from '../apply-records.js';
@@ -188,7 +194,8 @@ export async function deleteContacts(
           return null;
         }
         deletions.set(id, { id, kind: 'deleted', contact });
-        return tombstoneOf(organizationId, deletionAt(now, before), now);
+        const deletion = ofImport === undefined ? deletionAt(now, before) : deletionOfImport(now, before);
+        return tombstoneOf(organizationId, deletion, now);
       },
       suppression && erasedScreen<string>(suppression, () => now),
     );

@@ -33,7 +33,13 @@ import {
 } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { applyUpdate, mergeDuplicate } from '../../../contacts/update.js';
-import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
+import {
+  type Deletion,
+  deletionAt,
+  deletionOfImport,
+  isDeletion,
+  type OrderedRecord,
+} from '../../../shared/record-order.js';
 import { sql } from '../../../shared/sql.js';
 import { hasAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
@@ -147,7 +153,8 @@ function deleteContact(
   if (contact !== undefined && Buffer.byteLength(contact) > room) return { id, kind: 'no_room' };
   deleteRow(session, organization, row);
   session.applyManyIndexChanges();
-  writeDeletion(connection, organization, id, deletionAt(now, row));
+  const deletion = ofImport === undefined ? deletionAt(now, row) : deletionOfImport(now, row);
+  writeDeletion(connection, organization, id, deletion);
   suppression.noteDeleted(organizationId, organization, row.body);
   return { id, kind: 'deleted', contact };
 }
