@@ -6,6 +6,7 @@ import { toContactSearch } from '../contacts/search.js';
 import { endpointsWith } from '../http/endpoint.js';
 import { invalid, Problem } from '../http/problems.js';
 import type { Scope } from '../http/scopes.js';
+import { slugOfProfile } from '../search/normalize.js';
 import type { Clock } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import { toVisitSearch } from '../visits/search.js';
@@ -54,15 +55,20 @@ function searchErrors({ contacts, visits }: Given): FieldError[] {
   return [];
 }
 
-/** Fields that name one person. Erasures do not reach saved filters. */
-function personErrors(contacts: BulkFilter): FieldError[] {
-  const detail = 'A saved filter names no person, because erasures do not reach it; leave this out.';
-  const alternatives = [contacts, ...(contacts.any_of ?? []), ...(contacts.none_of ?? [])];
-  const named = (['email', 'network_a_url'] as const).filter((field) =>
-    alternatives.some((filter) => filter[field] != null),
-  );
-  const fields = contacts.query?.includes('@') ? ['query', ...named] : named;
-  return fields.map((field) => ({ pointer: `/${field}`, code: 'names_a_person', detail }));
+/** Errors for values that name one person: an address, a profile, or anything with an @. Erasures do not reach saved filters. */
+function personErrors(filter: object, pointer = ''): FieldError[] {
+  return Object.entries(filter).flatMap(([field, value]): FieldError[] => {
+    const place = `${pointer}/${field}`;
+    if (typeof value === 'object' && value !== null) return personErrors(value, place);
+    if (typeof value !== 'string') return [];
+    const isNamed =
+      field === 'email' ||
+      field === 'network_a_url' ||
+      slugOfProfile(value) !== null ||
+      value.normalize('NFKC').includes('@');
+    const detail = `A saved filter names no person, because erasures do not reach it; leave ${field} out.`;
+    return isNamed ? [{ pointer: place, code: 'names_a_person', detail }] : [];
+  });
 }
 
 function checkFilter(body: Given, sent: Readonly<Record<string, unknown>>): FieldError[] {
@@ -73,7 +79,8 @@ function checkFilter(body: Given, sent: Readonly<Record<string, unknown>>): Fiel
   if (view === undefined) return [];
   const filter = body[view] as Record<string, unknown>;
   const own = searchErrors(body);
-  if (view === 'contacts') own.push(...checkSort(body, filter), ...personErrors(filter as BulkFilter));
+  if (view === 'contacts') own.push(...checkSort(body, filter));
+  own.push(...personErrors(filter));
   const length = JSON.stringify(filter).length;
   if (length > MAX_LENGTH) {
     const detail = `${view} takes ${length} characters as JSON, more than ${MAX_LENGTH}.`;

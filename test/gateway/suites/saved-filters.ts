@@ -103,7 +103,25 @@ export const savedFilters = gatewaySuite('Saved filters', (start) => {
       [{ name: 'A', contacts: { query: 'x', sort_by: 'last_name' } }, '/contacts/sort_by', 'not_with_query'],
       [{ name: 'A', contacts: { email: 'ada@acme.example' } }, '/contacts/email', 'names_a_person'],
       [{ name: 'A', contacts: { query: 'ada@acme.example' } }, '/contacts/query', 'names_a_person'],
-      [{ name: 'A', contacts: { none_of: [{ email: 'a@b.example' }] } }, '/contacts/email', 'names_a_person'],
+      [
+        { name: 'A', contacts: { none_of: [{ email: 'a@b.example' }] } },
+        '/contacts/none_of/0/email',
+        'names_a_person',
+      ],
+      [{ name: 'A', contacts: { query: 'a＠b.example' } }, '/contacts/query', 'names_a_person'],
+      [{ name: 'A', contacts: { query: 'linkedin.com/in/ada' } }, '/contacts/query', 'names_a_person'],
+      [
+        { name: 'A', contacts: { company_domains: ['b.example', 'ada@b.example'] } },
+        '/contacts/company_domains/1',
+        'names_a_person',
+      ],
+      [
+        { name: 'A', contacts: { any_of: [{ first_name: 'ada@b.example' }] } },
+        '/contacts/any_of/0/first_name',
+        'names_a_person',
+      ],
+      [{ name: 'A', audiences: { query: 'ada@b.example' } }, '/audiences/query', 'names_a_person'],
+      [{ name: 'A', visits: { start_url: 'x?e=ada@b.example' } }, '/visits/start_url', 'names_a_person'],
       [{ name: 'A', visits: { ip_address: 'x' } }, '/visits/ip_address', 'invalid_ip_range'],
       [{ name: 'A', visits: { start_url: '//' } }, '/visits/start_url', 'no_words'],
       [
