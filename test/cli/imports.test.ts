@@ -58,6 +58,10 @@ describe('The commands for imports', function () {
     expect(unknown.stderr).to.include('The organization has no audience nowhere.');
     const missing = await run(['ingest', 'contacts', file, '--audience', 'aud_webinar'], { env });
     expect(missing.code, missing.stderr).to.equal(2);
+    const foreign = `${file}.other.csv`;
+    await writeFile(foreign, 'organization_id,contact_id\norg_other,c\n');
+    const rejected = await command('ingest', 'contacts', foreign, '--audience', 'aud_webinar');
+    expect(rejected.stdout, rejected.stderr).to.include('0 accepted, 1 rejected');
     const other = await command('ingest', 'audiences', file, '--import', 'webinar');
     expect(other.code).to.equal(2);
     expect(other.stderr).to.include('--import is for contacts. Leave it out for audiences.');

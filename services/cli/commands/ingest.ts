@@ -104,7 +104,9 @@ async function loadFiles(
       rejects,
       write,
     });
-  const rules = () => ({ others: 'allow' as const, unknownFields: loadConfig(io.env).unknownFields });
+  // The audience is one of the organization.
+  const others = command.audience === undefined ? ('allow' as const) : ('reject' as const);
+  const rules = () => ({ others, unknownFields: loadConfig(io.env).unknownFields });
   if (command.dryRun) {
     const organizationId = organization ?? (target && ANY_ORGANIZATION);
     return loadWith((options) => dryRun(io, { ...options, ...rules(), organizationId }));

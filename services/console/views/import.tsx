@@ -262,7 +262,17 @@ function Loaded({ load, onLoad, onClose }: LoadedProps) {
   return (
     <section class="facts" aria-label="Result">
       <h2>{loadedText(answer, result)}</h2>
-      {audience && <p>All of them are in {audience.name}.</p>}
+      {result.stale > 0 && (
+        <p>
+          {plural(result.stale, 'row')} {result.stale === 1 ? 'is' : 'are'} older than what you have, and
+          changed nothing.
+        </p>
+      )}
+      {audience && (
+        <p>
+          {result.stale > 0 ? 'All others' : 'All of them'} are in {audience.name}.
+        </p>
+      )}
       {onDuplicate === 'update' && result.matched !== undefined && result.matched > 0 && (
         <p>
           {plural(result.matched, 'row')} changed {result.matched === 1 ? 'a person' : 'people'} that you had
