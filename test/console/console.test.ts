@@ -542,6 +542,15 @@ describe('The console in Chromium', function () {
     expect(await chips.count()).to.equal(0);
   });
 
+  it('shows some values of a long filter, whose button stays in sight', async () => {
+    const domains = Array.from({ length: 16 }, (_, index) => `company-with-a-long-name-${index}.example`);
+    await open(`/contacts?company_domain=${encodeURIComponent(domains.join('\n'))}`);
+    const chip = c.page.getByRole('list', { name: 'Filters in force' }).getByRole('listitem');
+    await chip.getByText(', 13 more').waitFor();
+    await chip.getByRole('button').click();
+    await chip.waitFor({ state: 'detached' });
+  });
+
   it('shows the columns that were chosen, also after a reload, and the standard ones again', async () => {
     await open('/contacts');
     const headings = () =>

@@ -254,6 +254,9 @@ interface FilterChipsProps {
   total: string | undefined;
 }
 
+/** A chip shows so many values, so that its button stays in sight. */
+const VALUES_IN_CHIP = 3;
+
 /**
  * Shows the number of rows and the filters that they match, in one line that scrolls sideways. A filter without a response yet is dimmed.
  */
@@ -284,10 +287,13 @@ export function FilterChips({ fields, shown: values, total }: FilterChipsProps) 
           <li key={`${name} ${isAsked}`} class={isAsked ? 'asked' : undefined} aria-busy={isAsked}>
             <span>
               {label}:{' '}
-              {valuesIn(value).flatMap((each, place) => [
-                place > 0 && (field.values === 'all' ? ', ' : ' or '),
-                shown(field, each),
-              ])}
+              {valuesIn(value)
+                .slice(0, VALUES_IN_CHIP)
+                .flatMap((each, place) => [
+                  place > 0 && (field.values === 'all' ? ', ' : ' or '),
+                  shown(field, each),
+                ])}
+              {valuesIn(value).length > VALUES_IN_CHIP && `, ${valuesIn(value).length - VALUES_IN_CHIP} more`}
             </span>
             {isRemovable && (
               <button type="button" aria-label={`Remove ${label}`} onClick={() => remove([name])}>
