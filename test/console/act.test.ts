@@ -87,14 +87,14 @@ describe('Acting in the console', function () {
 
   it('hides no row behind the bar with the last change', async () => {
     await c.page.setViewportSize({ width: 1280, height: 360 });
-    await c.open('/audiences?audience=aud_customers');
-    const card = c.page.getByRole('complementary', { name: 'Audience' });
+    await c.open('/audiences/audience?audience=aud_customers');
+    const card = c.page.getByRole('region', { name: 'Audience', exact: true });
     await card.getByRole('button', { name: 'Edit' }).click();
     await card.getByLabel('Description').fill('Companies with a contract that runs.');
     await card.getByRole('button', { name: 'Save' }).click();
     await notice('was saved').waitFor();
-    await c.page.keyboard.press('Escape');
-    await card.waitFor({ state: 'detached' });
+    await c.page.getByRole('link', { name: '← Audiences' }).click();
+    await c.page.getByRole('table', { name: 'Audiences' }).locator('tbody tr').first().waitFor();
     await c.page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
     const row = await c.page.getByRole('table', { name: 'Audiences' }).getByRole('row').last().boundingBox();
     const bar = await c.page.locator('.notice').boundingBox();

@@ -292,7 +292,10 @@ describe('What the console adds up, saves and takes from a person', function () 
     await c.page.getByRole('complementary', { name: 'New audience' }).getByLabel('Name').fill('First');
     await c.page.getByRole('button', { name: 'Create' }).click();
     await c.page.locator('.notice').getByText('The audience First was created.').waitFor();
-    await c.page.getByRole('link', { name: 'Contacts', exact: true }).click();
+    await c.page
+      .getByRole('navigation', { name: 'Views' })
+      .getByRole('link', { name: 'Contacts', exact: true })
+      .click();
     await c.page.getByRole('link', { name: 'New contact' }).click();
     await panel.getByLabel('Audience').selectOption('First');
     await panel.getByLabel('First name').fill('Ada');

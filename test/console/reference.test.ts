@@ -233,7 +233,7 @@ describe('The API reference in Chromium', function () {
     expect(await c.page.getByLabel('API key, of org_demo').inputValue()).to.equal(c.key);
     // The key belongs to the console too, in this tab and in others.
     await c.page.goto(`${c.gateway.url}/console`);
-    await c.page.getByRole('table', { name: 'Contacts' }).waitFor();
+    await c.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     const other = await c.context.newPage();
     await other.goto(`${c.gateway.url}/docs/api/contactsGet`);
     await other.getByLabel('API key, of org_demo').waitFor();

@@ -32,7 +32,7 @@ describe('SQL in the console', function () {
       'leads',
     ]);
     expect(await table.locator('tbody td:nth-child(3)').allTextContents()).to.deep.equal(
-      rows.map(([, , spend]) => spend),
+      rows.map(([, , spend = '']) => spend.replace(/\B(?=(\d{3})+\.)/g, ',')),
     );
     const [download] = await Promise.all([
       c.page.waitForEvent('download'),
