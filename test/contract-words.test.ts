@@ -37,6 +37,7 @@ const CODES: Record<string, number> = {
   changed_meanwhile: 409,
   contact_exists: 409,
   contact_suppressed: 409,
+  filter_exists: 409,
   idempotency_in_progress: 409,
   outcome_unknown: 409,
   cursor_expired: 410,

@@ -25,6 +25,7 @@ export const PROBLEMS = {
   ambiguous_domain: [409, 'Several companies have this domain'],
   changed_meanwhile: [409, 'The contact or audience was changed by another request'],
   audience_exists: [409, 'The audience already exists'],
+  filter_exists: [409, 'The saved filter already exists'],
   contact_exists: [409, 'The contact already exists'],
   contact_suppressed: [409, 'The person was erased'],
   outcome_unknown: [409, 'The outcome of an earlier request is unknown'],

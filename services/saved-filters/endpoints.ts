@@ -111,7 +111,7 @@ const saveFilter = endpoint({
   path: '/api/filters/save',
   name: 'SaveFilter',
   summary: 'Save a filter',
-  description: `Saves the filter of exactly one list under a name, and replaces the filter of the list that has the name. An organization has at most ${MAX_FILTERS}. Everybody with the scope that reads the list sees it, so it may not name a person by email or profile. Needs that scope too.`,
+  description: `Saves the filter of exactly one list under a name, and replaces the filter of the list that has the name, unless \`replace\` is false. An organization has at most ${MAX_FILTERS}. Everybody with the scope that reads the list sees it, so it may not name a person by email or profile. Needs that scope too.`,
   tag: 'Saved filters',
   scope: ['audiences:write'],
   bodyScope: (body) => [SCOPES[viewOf(body)]],
@@ -122,15 +122,20 @@ const saveFilter = endpoint({
     name: 'German marketing',
     contacts: { country: 'DE', job_title: 'marketing' },
   },
+  problems: ['filter_exists'],
   check: checkFilter,
   async handle({ body, organizationId, services, beginsToWrite }) {
     const view = viewOf(body);
     beginsToWrite();
-    const filter = { view, name: body.name, filter: body[view] as object };
+    const filter = { view, name: body.name, filter: body[view] as object, replace: body.replace ?? true };
     const outcome = await services.records.saveFilter(organizationId, filter, services.clock.now());
     if (outcome.kind === 'too_many_filters') {
       const detail = `The organization has ${MAX_FILTERS} saved filters, which is the limit. Delete one first.`;
       throw invalid({ pointer: '', code: 'too_many_filters', detail });
+    }
+    if (outcome.kind === 'filter_exists') {
+      const detail = `The list already has a saved filter ${JSON.stringify(body.name)}.`;
+      throw new Problem('filter_exists', detail, { organization_id: organizationId });
     }
     return {
       organization_id: organizationId,

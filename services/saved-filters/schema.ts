@@ -3,6 +3,7 @@ import { SearchAudiencesRequest } from '../audiences/schema.js';
 import { SearchContactsRequest } from '../contacts/schema.js';
 import {
   arrayOf,
+  boolean,
   dateTime,
   id,
   looseObject,
@@ -77,6 +78,14 @@ export const ListFiltersResponse = looseObject({
 export const SaveFilterRequest = strictObject({
   organization_id: optional(organizationId),
   name,
+  replace: optional(
+    boolean(
+      'Whether to replace the filter of the list that has the name. If false, the response is 409 `filter_exists`.',
+      {
+        default: true,
+      },
+    ),
+  ),
   contacts: optional(strictObject(FIELDS.contacts, { description: DESCRIPTIONS.contacts })),
   audiences: optional(strictObject(FIELDS.audiences, { description: DESCRIPTIONS.audiences })),
   visits: optional(strictObject(FIELDS.visits, { description: DESCRIPTIONS.visits })),

@@ -1,17 +1,18 @@
 import { expect } from 'chai';
-import { MAX_FILTERS } from '../../services/saved-filters/saved-filter-store.js';
+import { type FilterToSave, MAX_FILTERS } from '../../services/saved-filters/saved-filter-store.js';
 import { useOpened } from '../support/opened.js';
 import { freshOrganization, type Open, T0 } from './record-store-support.js';
 
 export function recordStoreSavedFilters(open: Open): void {
   describe('saved filters', () => {
     const opened = useOpened(() => open());
-    const germans = { view: 'contacts', name: 'Germans', filter: { country: 'DE' } } as const;
+    const germans = { view: 'contacts', name: 'Germans', filter: { country: 'DE' }, replace: true } as const;
+    const stored = ({ replace: _, ...filter }: FilterToSave, times: object) => ({ ...filter, ...times });
     const at = (time: number) => new Date(time).toISOString();
 
     it('are listed by name, of one view of one organization', async () => {
       const [organization, other] = [freshOrganization(), freshOrganization()];
-      const filters = [
+      const filters: [FilterToSave, FilterToSave, FilterToSave, FilterToSave] = [
         germans,
         { ...germans, name: 'Ärzte', filter: { any_of: [{ job_title: 'a"\'b' }] } },
         { ...germans, name: 'A', filter: {} },
@@ -21,10 +22,10 @@ export function recordStoreSavedFilters(open: Open): void {
       await opened.store.saveFilter(other, { ...germans, filter: { country: 'FR' } }, T0);
       const times = { created_at: at(T0), updated_at: at(T0) };
       expect(await opened.store.listFilters(organization, 'contacts')).to.deep.equal(
-        [filters[2], filters[0], filters[1]].map((filter) => ({ ...filter, ...times })),
+        [filters[2], filters[0], filters[1]].map((filter) => stored(filter, times)),
       );
       expect(await opened.store.listFilters(organization, 'visits')).to.deep.equal([
-        { ...filters[3], ...times },
+        stored(filters[3], times),
       ]);
       expect(await opened.store.listFilters(organization, 'audiences')).to.deep.equal([]);
       expect(await (await opened.another()).listFilters(other, 'contacts')).to.have.lengthOf(1);
@@ -35,14 +36,30 @@ export function recordStoreSavedFilters(open: Open): void {
       const first = await opened.store.saveFilter(organization, germans, T0);
       expect(first).to.deep.include({ kind: 'saved', replaced: null });
       const next = { ...germans, filter: { country: 'AT' } };
-      const stored = { ...germans, created_at: at(T0), updated_at: at(T0) };
-      const filter = { ...next, created_at: at(T0), updated_at: at(T0 + 1) };
+      const before = stored(germans, { created_at: at(T0), updated_at: at(T0) });
+      const filter = stored(next, { created_at: at(T0), updated_at: at(T0 + 1) });
       expect(await opened.store.saveFilter(organization, next, T0 + 1)).to.deep.equal({
         kind: 'saved',
         filter,
-        replaced: stored,
+        replaced: before,
       });
       expect(await opened.store.listFilters(organization, 'contacts')).to.deep.equal([filter]);
+    });
+
+    it('are not replaced if the request forbids it, also if they are saved at once', async () => {
+      const organization = freshOrganization();
+      const save = (country: string) =>
+        opened.store.saveFilter(organization, { ...germans, filter: { country }, replace: false }, T0);
+      const outcomes = await Promise.all(['DE', 'FR', 'AT'].map(save));
+      expect(outcomes.map(({ kind }) => kind).sort()).to.deep.equal([
+        'filter_exists',
+        'filter_exists',
+        'saved',
+      ]);
+      const [saved] = outcomes.flatMap((outcome) => (outcome.kind === 'saved' ? [outcome.filter] : []));
+      expect(await opened.store.listFilters(organization, 'contacts')).to.deep.equal([saved]);
+      const visits = { ...germans, view: 'visits', replace: false } as const;
+      expect((await opened.store.saveFilter(organization, visits, T0)).kind).to.equal('saved');
     });
 
     it('are deleted once', async () => {
@@ -50,7 +67,10 @@ export function recordStoreSavedFilters(open: Open): void {
       await opened.store.saveFilter(organization, germans, T0);
       expect(await opened.store.deleteFilter(other, 'contacts', 'Germans')).to.equal(null);
       expect(await opened.store.deleteFilter(organization, 'visits', 'Germans')).to.equal(null);
-      expect(await opened.store.deleteFilter(organization, 'contacts', 'Germans')).to.deep.include(germans);
+      expect(await opened.store.deleteFilter(organization, 'contacts', 'Germans')).to.deep.include({
+        name: 'Germans',
+        filter: { country: 'DE' },
+      });
       expect(await opened.store.deleteFilter(organization, 'contacts', 'Germans')).to.equal(null);
       expect(await opened.store.listFilters(organization, 'contacts')).to.deep.equal([]);
     });

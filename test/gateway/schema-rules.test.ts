@@ -153,7 +153,7 @@ describe('Every operation', () => {
       '/api/imports/undo': 'contacts:write organization_id import_id! cursor',
       '/api/filters/delete': 'audiences:write organization_id view! name!',
       '/api/filters/list': 'organization_id view!',
-      '/api/filters/save': 'audiences:write organization_id name! contacts audiences visits',
+      '/api/filters/save': 'audiences:write organization_id name! replace contacts audiences visits',
       '/api/keys/create': 'keys:write organization_id name scopes expires_at',
       '/api/keys/list': 'keys:write organization_id limit cursor',
       '/api/keys/revoke': 'keys:write organization_id key_id!',

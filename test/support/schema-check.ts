@@ -53,6 +53,7 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   ambiguous_company: ['organization_id', 'candidates'],
   ambiguous_domain: ['organization_id', 'candidates'],
   audience_exists: ['organization_id', 'audience_id'],
+  filter_exists: ['organization_id'],
   changed_meanwhile: ['organization_id', 'contact_id'],
   contact_exists: ['organization_id', 'contact_id', 'contact_ids'],
   validation_failed: ['errors'],

@@ -1,4 +1,5 @@
 import {
+  type FilterToSave,
   type SaveFilterOutcome,
   type StoredFilter,
   withSaved,
@@ -30,7 +31,7 @@ export function listFilters(connection: Connection, organizationId: string, view
 export function saveFilter(
   connection: Connection,
   organizationId: string,
-  given: Pick<StoredFilter, 'view' | 'name' | 'filter'>,
+  given: FilterToSave,
   now: number,
 ): SaveFilterOutcome {
   const { outcome } = withSaved(listFilters(connection, organizationId), given, now);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Answer, gatewaySuite, useGateway } from '../../support/gateway.js';
-import { responseCheck } from '../../support/schema-check.js';
+import { problemFaults, responseCheck } from '../../support/schema-check.js';
 
 type Errors = { errors: { pointer: string; code: string }[] };
 
@@ -68,6 +68,19 @@ export const savedFilters = gatewaySuite('Saved filters', (start) => {
     expect(gone).to.deep.include({ deleted: true });
     expect(gone.deleted_filter).to.deep.include(next);
     expect(await listed(key, 'contacts')).to.deep.equal([]);
+  });
+
+  it('are not replaced if `replace` is false', async () => {
+    const key = await gateway.keyFor('org_keeps', SCOPES);
+    const first = { name: 'Hot', contacts: { country: 'DE' } };
+    expect(await ask(key, 'save', { ...first, replace: false })).to.deep.include({ replaced_filter: null });
+    const answer = await send(key, 'save', { name: ' Hot ', contacts: { country: 'FR' }, replace: false });
+    expect([answer.status, answer.body.code]).to.deep.equal([409, 'filter_exists']);
+    expect(problemFaults(409, answer.body)).to.deep.equal([]);
+    expect(await listed(key, 'contacts')).to.deep.equal([first]);
+    await ask(key, 'save', { name: 'Hot', visits: { country: 'FR' }, replace: false });
+    await ask(key, 'save', { name: 'Hot', contacts: { country: 'FR' }, replace: true });
+    expect(await listed(key, 'contacts')).to.deep.equal([{ name: 'Hot', contacts: { country: 'FR' } }]);
   });
 
   it('need the scope that reads the list, and audiences:write to be changed', async () => {
