@@ -42,8 +42,11 @@ function assign(params: URLSearchParams, changes: Params): URLSearchParams {
   return next;
 }
 
+/** The parameters of an address, without those that are empty. */
+export const paramsWith = (params: Params): URLSearchParams => assign(new URLSearchParams(), params);
+
 export function href(to: string, params: Params = {}): string {
-  return BASE + to + search(assign(new URLSearchParams(), params));
+  return BASE + to + search(paramsWith(params));
 }
 
 /** Address of this view with other parameters. */

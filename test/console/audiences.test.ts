@@ -184,7 +184,7 @@ describe('Audiences and segments in the console', function () {
     expect(await focused()).to.equal('Add to audience');
   });
 
-  it('shares saved filters with colleagues, and takes along those that the browser kept', async () => {
+  it('shares saved filters with colleagues, also those that the browser kept, and replaces none', async () => {
     const colleague = await c.gateway.keyFor(DEMO_ORGANIZATION, ['contacts:read']);
     const saved = () => c.page.locator('summary').getByText('Saved', { exact: true });
     const address =
@@ -198,8 +198,30 @@ describe('Audiences and segments in the console', function () {
     await c.page.evaluate(
       `localStorage.setItem('reachline.filters.${DEMO_ORGANIZATION}', ${JSON.stringify(JSON.stringify(kept))})`,
     );
+    // A colleague has saved another filter of the name, and another browser has shared one under the next name.
+    const save = (name: string, contacts: object) =>
+      c.gateway.call('/api/filters/save', { name, contacts }, { key: c.key });
     await saved().click();
-    await c.page.getByRole('link', { name: 'Old one' }).waitFor();
+    const share = c.page.getByRole('button', { name: 'Share Old one' });
+    await share.waitFor();
+    await save('Old one', { country: 'DE' });
+    await save('Old one (2)', { country: 'AT' });
+    await share.click();
+    await notice('The filter Old one (3) was saved for everybody in the organization.');
+    await c.page.getByRole('link', { name: 'Old one (3)' }).waitFor();
+    await share.waitFor({ state: 'detached' });
+    await undo();
+    await notice('The filter Old one (3) was deleted for everybody in the organization.');
+    await saved().click();
+    await share.click();
+    await notice('The filter Old one (3) was saved for everybody in the organization.');
+    const shared = await c.read<{ filters: { name: string; contacts: object }[] }>('/api/filters/list', {
+      view: 'contacts',
+    });
+    const contactsOf = (name: string) => shared.filters.find((filter) => filter.name === name)?.contacts;
+    expect(contactsOf('Old one')).to.deep.equal({ country: 'DE' });
+    expect(contactsOf('Old one (2)')).to.deep.equal({ country: 'AT' });
+    c.forgetFailedRequests();
     await c.page.getByLabel('Name of the filters').fill('Germans and Japanese');
     await c.page.getByRole('button', { name: 'Save these filters' }).click();
     await notice('The filter Germans and Japanese was saved for everybody in the organization.');
@@ -219,8 +241,72 @@ describe('Audiences and segments in the console', function () {
     await other.waitForURL(`${c.gateway.url}/console${address}`);
     await other.goto(`${c.gateway.url}/console/contacts`);
     await other.locator('summary').getByText('Saved', { exact: true }).click();
-    await other.getByRole('link', { name: 'Old one' }).click();
+    await other.getByRole('link', { name: 'Old one (3)' }).click();
     await other.waitForURL(`${c.gateway.url}/console/contacts?query=vp&not.country=France`);
+  });
+
+  it('shows without a link a saved filter that it would open as another one', async () => {
+    const save = (name: string, contacts: object) =>
+      c.gateway.call('/api/filters/save', { name, contacts }, { key: c.key });
+    const pair = (country: string, job_title: string) => ({ country, job_title });
+    const beyond: Record<string, object> = {
+      'By name': { country: 'DE', last_name: 'Smith' },
+      'By hour': { created_after: '2026-01-01T12:30:00Z' },
+      'Two pairs': { any_of: [pair('DE', 'marketing'), pair('FR', 'sales')] },
+      'Not the pair': { none_of: [pair('DE', 'marketing')] },
+      'Known at a company': { company_domains: ['acme.example'] },
+      'By change': { sort_by: 'updated_at', sort_direction: 'asc' },
+    };
+    const shown: Record<string, object> = {
+      'All of four': {
+        any_of: ['DE', 'FR'].flatMap((country) => ['cto', 'vp'].map((job) => pair(country, job))),
+      },
+      'Within days': { created_after: '2026-01-01T00:00:00Z', none_of: [{ country: 'DE' }] },
+    };
+    for (const [name, filter] of Object.entries({ ...beyond, ...shown }))
+      expect((await save(name, filter)).status, name).to.equal(200);
+    await c.open('/contacts');
+    await c.page.locator('summary').getByText('Saved', { exact: true }).click();
+    await c.page.getByText('Within days').waitFor();
+    await c.expectAccessible();
+    for (const name of Object.keys(shown))
+      expect(await c.page.getByRole('link', { name, exact: true }).count(), name).to.equal(1);
+    for (const name of Object.keys(beyond)) {
+      expect(await c.page.getByRole('link', { name }).count(), name).to.equal(0);
+      const item = c.page.getByRole('listitem').filter({ hasText: name });
+      expect(await item.textContent()).to.contain('the console cannot show it');
+      expect(await item.getByRole('button', { name: `Forget ${name}` }).count()).to.equal(1);
+    }
+  });
+
+  it('lists filters that stay in the browser, and sends none without being asked', async () => {
+    const filters = [{ name: 'Of Ada', path: '/contacts', search: 'email=ada%40acme.example' }];
+    const storage = `reachline.filters.${DEMO_ORGANIZATION}`;
+    await c.open('/contacts');
+    await c.page.evaluate(`localStorage.setItem('${storage}', ${JSON.stringify(JSON.stringify(filters))})`);
+    const saves: string[] = [];
+    c.page.on('request', (request) => {
+      if (request.url().endsWith('/api/filters/save')) saves.push(request.url());
+    });
+    const saved = () => c.page.locator('summary').getByText('Saved', { exact: true });
+    await saved().click();
+    await c.page.getByRole('button', { name: 'Share Of Ada' }).click();
+    await notice(/names no person/);
+    c.forgetFailedRequests();
+    expect(saves).to.have.lengthOf(1);
+    await c.page.reload();
+    await saved().click();
+    const link = c.page.getByRole('link', { name: 'Of Ada' });
+    expect(await link.getAttribute('href')).to.equal('/console/contacts?email=ada%40acme.example');
+    await c.expectAccessible();
+    await c.page.getByRole('button', { name: 'Forget Of Ada in this browser' }).click();
+    await notice('The filter Of Ada was removed from this browser.');
+    await link.waitFor({ state: 'detached' });
+    await undo();
+    await notice('The filter Of Ada is as before.');
+    await saved().click();
+    await link.waitFor();
+    expect(saves).to.have.lengthOf(1);
   });
 
   it('brings back a saved filter that was deleted or replaced', async () => {

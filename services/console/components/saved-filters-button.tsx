@@ -6,7 +6,7 @@ import { Form } from './form.js';
 import { Popover } from './toolbar.js';
 
 /** Maximum characters of a name, as in the API. */
-const MAX_NAME_LENGTH = 100;
+export const MAX_NAME_LENGTH = 100;
 
 /** The filters of this view that a person named, kept in the browser. */
 export function SavedFiltersButton() {
@@ -29,8 +29,8 @@ export function SavedFiltersButton() {
 }
 
 interface SavedFiltersProps {
-  /** Undefined until they are read. */
-  filters: readonly { name: string; href: string }[] | undefined;
+  /** Undefined until they are read. `href` is null if the console cannot show the whole filter. */
+  filters: readonly { name: string; href: string | null }[] | undefined;
   disabled?: boolean;
   onForget(name: string): unknown;
   onSave(name: string): unknown;
@@ -45,7 +45,14 @@ export function SavedFilters({ filters, disabled = false, onForget, onSave, note
       <ul class="saved">
         {filters?.map((filter) => (
           <li key={filter.name}>
-            <a href={filter.href}>{filter.name}</a>
+            {filter.href === null ? (
+              <span>
+                {filter.name}
+                <span class="note"> (saved over the API; the console cannot show it)</span>
+              </span>
+            ) : (
+              <a href={filter.href}>{filter.name}</a>
+            )}
             <button
               type="button"
               aria-label={`Forget ${filter.name}`}
