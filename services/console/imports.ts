@@ -10,8 +10,9 @@ export function newImportId(fileName: string): string {
     .replace(/\.\w+$/, '')
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
-    .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+    .split(/[^A-Za-z0-9._]/)
+    .filter((part) => part !== '')
+    .join('-')
     .slice(0, 60);
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   return `${name || 'import'}-${time}-${Math.random().toString(36).slice(2, 6)}`;
