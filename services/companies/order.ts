@@ -25,7 +25,7 @@ export function sortByKey<Item extends { domain: string }>(
 /** Items that an export completes and sends at once. */
 const EXPORT_ITEMS = 200;
 
-/** The next part of an export. `next` is that of the part before; the first part reads the whole list. */
+/** The next part of an export. `next` is what the part before returned as `next`; the first part, which has none, reads the whole list. */
 export async function readInParts<Entry>(
   next: unknown,
   readAll: () => Promise<Entry[]>,

@@ -55,7 +55,7 @@ export const IngestQuery = strictObject({
   ),
   audience_id: Type.Optional(
     id(
-      'Audience that the contacts of the request join, except those of stale records. For contacts only; needs the scope `audiences:write` too.',
+      'Audience that the contacts of the request join; a stale record adds no contact. For contacts only; needs the scope `audiences:write` too.',
       { examples: ['aud_newsletter'] },
     ),
   ),
